@@ -113,7 +113,7 @@ def test_a_run_is_unfinished_until_its_counting_has_ended(tmp_path: Path) -> Non
     assert load_ab_run(tmp_path).unfinished
 
 
-def test_counts_that_do_not_end_as_they_say_are_refused(tmp_path: Path) -> None:
+def test_counts_with_a_wrong_final_line_are_refused(tmp_path: Path) -> None:
     write_ab_run(tmp_path, sigma=0.001, counts=[COUNT])
     file = tmp_path / "counts.jsonl"
     line, end = file.read_text().splitlines(keepends=True)
@@ -127,7 +127,7 @@ def test_counts_that_do_not_end_as_they_say_are_refused(tmp_path: Path) -> None:
         assert message in refusal(tmp_path)
 
 
-def test_what_is_no_suspect_has_no_confirm_rounds(tmp_path: Path) -> None:
+def test_only_suspects_have_confirm_rounds(tmp_path: Path) -> None:
     plan = ab_plan([ONE])
     write_documents(tmp_path, plan, ab_lines(plan, sigma=0.001, confirm=[ONE]))
     assert f"measurements.jsonl:17: confirm round of {ONE}, w" in refusal(tmp_path)

@@ -95,7 +95,7 @@ def test_a_run_may_stop_between_two_attempts(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_attempts_that_cannot_have_been_are_errors(
+def test_impossible_attempts_are_errors(
     tmp_path: Path, attempts: tuple[dict[str, Any], ...], message: str
 ) -> None:
     with pytest.raises(ResultsError, match=message):

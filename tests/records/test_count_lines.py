@@ -35,9 +35,7 @@ def test_the_table_of_strace_is_added_up() -> None:
         ("clone3", "clone 3", "row"),
     ],
 )
-def test_a_table_that_is_not_whole_is_no_count(
-    old: str, new: str, message: str
-) -> None:
+def test_an_incomplete_table_is_not_a_count(old: str, new: str, message: str) -> None:
     assert TABLE.count(old) >= 1
     with pytest.raises(Unreadable, match=message):
         parse_strace(TABLE.replace(old, new, 1))
@@ -88,7 +86,7 @@ def test_a_foreign_or_damaged_line_is_named(
 
 
 @pytest.mark.parametrize("text", ["{", "[]\n", "\x00\n", "{}\n", '{"a": NaN}\n'])
-def test_what_is_no_line_is_named_or_torn(tmp_path: Path, text: str) -> None:
+def test_an_invalid_line_is_named_or_torn(tmp_path: Path, text: str) -> None:
     path = tmp_path / "counts.jsonl"
     path.write_text(json.dumps(LINE) + "\n" + text)
     if text.endswith("\n"):
@@ -107,6 +105,6 @@ def test_a_line_twice_is_named(tmp_path: Path) -> None:
         read_count_lines(path, "r", CELLS)
 
 
-def test_no_file_is_no_line(tmp_path: Path) -> None:
+def test_a_missing_file_has_no_lines(tmp_path: Path) -> None:
     stored = read_count_lines(tmp_path / "counts.jsonl", "r", CELLS)
     assert (stored.lines, stored.sound_bytes, stored.torn) == ((), 0, False)

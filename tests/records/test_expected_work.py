@@ -53,7 +53,7 @@ def options_fault(
         ),
     ],
 )
-def test_a_line_is_of_the_flags_that_were_given(
+def test_the_options_of_a_line_match_its_flags(
     flags: dict[str, Any], changed: dict[str, Any], text: str
 ) -> None:
     fault = options_fault({**OPTIONS, **changed}, READ, flags)
@@ -87,7 +87,7 @@ def test_reads_are_of_each_thread_and_writes_of_all(
     assert Benchmark.of(benchmark).planned_ops(flags) == ops
 
 
-def test_after_a_fill_that_leaves_keys_out_nobody_knows_what_is_found() -> None:
+def test_after_a_fill_with_gaps_the_found_count_is_unknown() -> None:
     scan = Benchmark.of({"kind": "read", "one_call": True, "finds": "all"})
     assert scan.finds_after(("fillrandom", "overwrite")) == "any"
     assert scan.plan_is_most(("fillrandom",))
@@ -154,9 +154,7 @@ def test_bytes_are_those_of_keys_and_values(
         ("", 0, SOME, "found 0 entries, expected 1,000"),
     ],
 )
-def test_a_read_finds_what_it_asks_for(
-    finds: str, found: int, digest: str, text: str
-) -> None:
+def test_a_read_finds_its_keys(finds: str, found: int, digest: str, text: str) -> None:
     context = Context(Benchmark.of({**READ, "finds": finds}))
     record: Any = {"ops": 1000, "found": found, "digest": digest}
     rules = (found_what_it_asked, found_has_digest)
@@ -164,7 +162,7 @@ def test_a_read_finds_what_it_asks_for(
     assert faults[:1] == ([text] if text else [])
 
 
-def test_what_keeps_nothing_finds_nothing() -> None:
+def test_an_engine_that_stores_nothing_finds_no_entries() -> None:
     record: Any = {"ops": 1000, "found": 0, "digest": NONE}
     context = Context(Benchmark.of({**READ, "finds": "all"}), stores=False)
     assert found_what_it_asked(record, context) == ""

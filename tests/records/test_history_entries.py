@@ -45,7 +45,7 @@ def test_what_is_written_follows_the_schema() -> None:
         assert written == history_entry.document(entry)
 
 
-def test_an_entry_of_before_there_were_verdicts_is_read(tmp_path: Path) -> None:
+def test_an_entry_without_verdicts_is_read(tmp_path: Path) -> None:
     document = ab_document()
     del cell(document)["verdict"]
     validate(document, "history", "old")
@@ -206,7 +206,7 @@ def test_a_damaged_entry_is_refused_by_name(tmp_path: Path, name: str) -> None:
     assert len(str(caught.value)) < 400
 
 
-def test_a_machine_may_have_much_to_say(tmp_path: Path) -> None:
+def test_a_long_machine_description_is_read(tmp_path: Path) -> None:
     document = ab_document()
     document["machine"]["mount_options"] = "lowerdir=" + "x" * 3000
     validate(document, "history", "long")
@@ -220,7 +220,7 @@ def test_a_sound_entry_is_not_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("suite", "benchmark"), [("leveldb-1.1", "readrandom"), ("mixgraph", "mixgraph-c")]
 )
-def test_whatever_a_run_may_be_named_can_be_read_again(
+def test_names_of_suites_and_benchmarks_are_read_back(
     tmp_path: Path, suite: str, benchmark: str
 ) -> None:
     document = ab_document() | {"suite": suite}
@@ -245,7 +245,7 @@ def test_whatever_a_run_may_be_named_can_be_read_again(
         b"1" * 5000,
     ],
 )
-def test_no_json_of_ours_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_our_own_json_is_not_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "20260101-000000-quick.json"
     path.write_bytes(content)
     with pytest.raises(ResultsError, match=r"^.*20260101-000000-quick\.json: "):
@@ -268,7 +268,7 @@ def test_an_entry_under_another_name_is_refused(tmp_path: Path) -> None:
         read_entry(path)
 
 
-def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     with pytest.raises(ResultsError, match="not a regular file"):
         load(tmp_path)

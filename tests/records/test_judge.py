@@ -68,7 +68,7 @@ def test_an_ok_line_that_contradicts_itself_is_wrong(
     )
 
 
-def test_an_ok_line_of_what_the_engine_does_not_have_is_wrong(tmp_path: Path) -> None:
+def test_an_ok_line_of_an_unsupported_benchmark_is_wrong(tmp_path: Path) -> None:
     def change(plan: dict[str, Any], lines: Lines) -> None:
         plan["engines"][0]["describe"]["benchmarks"] = []
         plan["engines"][1] |= {"describe": None, "missing": "not built"}
@@ -78,7 +78,7 @@ def test_an_ok_line_of_what_the_engine_does_not_have_is_wrong(tmp_path: Path) ->
         assert {status_of(run, engine, c) for c in (READ, WRITE)} == {status}
 
 
-def test_what_keeps_nothing_has_no_audit(tmp_path: Path) -> None:
+def test_an_engine_that_stores_nothing_has_no_audit(tmp_path: Path) -> None:
     def change(plan: dict[str, Any], lines: Lines) -> None:
         plan["engines"][-1]["describe"]["stores"] = False
         for line in lines:
@@ -90,7 +90,7 @@ def test_what_keeps_nothing_has_no_audit(tmp_path: Path) -> None:
     assert {cell.status for cell in run.cells.values()} == {"ok"}
 
 
-def test_where_no_seed_is_usual_none_is_believed(tmp_path: Path) -> None:
+def test_lines_that_share_no_seed_are_wrong(tmp_path: Path) -> None:
     def change(plan: dict[str, Any], lines: Lines) -> None:
         for number, line in enumerate(lines):
             line["seed"] = number % 2
@@ -101,7 +101,7 @@ def test_where_no_seed_is_usual_none_is_believed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("chart", [READ, WRITE])
-def test_where_digests_disagree_nobody_is_ranked(
+def test_cells_with_disagreeing_digests_are_not_ranked(
     tmp_path: Path, chart: tuple[str, str]
 ) -> None:
     run = read(
@@ -186,7 +186,7 @@ def test_two_attempts_with_two_digests_are_wrong(tmp_path: Path) -> None:
     assert status_of(run, "gamma", WRITE) == "ok"
 
 
-def test_what_a_kill_took_was_not_handed_over(tmp_path: Path) -> None:
+def test_entries_lost_by_a_kill_were_not_handed_over(tmp_path: Path) -> None:
     """The audit after the latency repetition fails the whole cell."""
 
     def change(plan: dict[str, Any], lines: Lines) -> None:
@@ -214,7 +214,7 @@ def test_lines_of_older_schemas_are_judged_by_what_they_have(name: str) -> None:
     assert {m.status for m in run.measurements} == {"ok", "excluded", "unsupported"}
 
 
-def test_an_older_description_does_not_tell_the_work(tmp_path: Path) -> None:
+def test_an_older_description_does_not_determine_the_work(tmp_path: Path) -> None:
     def change(plan: dict[str, Any], lines: Lines) -> None:
         for benchmark in plan["engines"][0]["describe"]["benchmarks"]:
             del benchmark["one_call"]

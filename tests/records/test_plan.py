@@ -79,7 +79,7 @@ def test_the_seed_of_a_repetition_never_changes_meaning() -> None:
     assert all(0 < repetition_seed(s, 1) < 2**31 for s in range(1000))
 
 
-def test_what_cannot_run_comes_first_and_once() -> None:
+def test_cells_that_cannot_run_come_first_and_once() -> None:
     engines = [engine("a", unsupported={"readseq": "no order"}), engine("b", "gone")]
     run_plan = plan(engines, exclude={"b": "not this one"}, repetitions=3)
     obstacles = {str(c): run_plan.obstacle(c) for c in run_plan.cells}

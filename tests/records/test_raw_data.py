@@ -65,11 +65,11 @@ def test_any_pairs_come_back_as_they_were() -> None:
         [{"at_ns": 1, "lasted_ns": 2}],
     ],
 )
-def test_anything_else_is_left_alone(value: Any) -> None:
+def test_other_values_are_not_changed(value: Any) -> None:
     assert not delta_encoding.are_pairs(value)
 
 
-def test_a_timeline_takes_a_third_of_the_room() -> None:
+def test_an_encoded_timeline_is_a_third_of_the_size() -> None:
     points = [[3_900_000 * n + n * n % 977, 3900 * n] for n in range(1, 257)]
     assert len(delta_encoding.encoded(points)) < len(str(points).replace(" ", "")) / 3
 

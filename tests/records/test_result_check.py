@@ -85,7 +85,7 @@ def test_a_missing_answer_is_reported_by_its_cause(
     assert message in checked.reason
 
 
-def test_nothing_may_be_left_running() -> None:
+def test_leftover_processes_are_wrong() -> None:
     checked = verdict(outcome=ProcessResult("0", 10_000_000, "", left_behind=2))
     assert (checked.status, checked.reason) == ("wrong", "left 2 processes running")
 
@@ -131,7 +131,7 @@ def dead(**changed: Any) -> dict[str, Any]:
     return synthetic_records.killed(synthetic_records.timed(answer)) | changed
 
 
-def test_a_process_that_was_to_be_killed_is_ok_if_it_was() -> None:
+def test_a_planned_kill_is_ok() -> None:
     assert verdict(outcome=DEAD, expected=KILLED, **dead()).ok
     closed = verdict(outcome=DEAD, expected=KILLED, **dead(ending="closed"))
     assert "ending is 'closed', expected 'killed'" in closed.reason
@@ -146,7 +146,7 @@ def test_a_process_that_was_to_be_killed_is_ok_if_it_was() -> None:
         ("signal 9", b"\n{}\n", "2 measurements"),
     ],
 )
-def test_any_other_end_of_it_is_an_error(
+def test_any_other_end_of_a_planned_kill_is_an_error(
     exit_text: str, end: bytes, message: str
 ) -> None:
     answer = json.dumps(dead()).encode() + end
@@ -160,7 +160,7 @@ def test_an_unrequested_kill_is_a_crash() -> None:
     assert (checked.status, checked.reason) == ("error", "crashed: signal 9 (SIGKILL)")
 
 
-def test_what_failed_before_it_could_be_killed_says_so() -> None:
+def test_a_failure_before_the_planned_kill_is_reported() -> None:
     failed = {**dead(), "status": "wrong", "reason": "a get is absent"}
     checked = verdict(outcome=ProcessResult("1", 1, ""), expected=KILLED, **failed)
     assert (checked.status, checked.reason) == ("wrong", "a get is absent")

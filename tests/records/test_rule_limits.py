@@ -130,5 +130,5 @@ SCANS = "mean scan length, entries"
         (KILLED.changed({"latency_ns": histogram(1000, 9_500_000)}), OK),
     ],
 )
-def test_a_figure_may_be_off_by_so_much(work: Work, rule: str) -> None:
+def test_rules_have_these_tolerances(work: Work, rule: str) -> None:
     assert honest_records.rejecting_rules(work) == ([rule] if rule else [])

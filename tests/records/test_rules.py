@@ -97,7 +97,7 @@ def buckets(*pairs: list[int]) -> Work:
 
 
 def slow_offer() -> Work:
-    """Return an open loop that fell behind half of what it was to be offered."""
+    """Return an open loop that fell behind half of its requested rate."""
     line = SATURATED.line["open_loop"]
     flags = {**SATURATED.context.flags, "rate": 10 * line["rate_ops_per_sec"]}
     offer = inside(SATURATED, "open_loop", rate_ops_per_sec=flags["rate"])
@@ -265,7 +265,7 @@ def test_no_rule_rejects_an_honest_line(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "work"), REJECTED)
-def test_a_rule_alone_rejects_a_line_when_it_is_made_and_when_it_is_read(
+def test_each_rule_alone_rejects_a_line_when_written_and_when_read(
     name: str, work: Work
 ) -> None:
     validate(work.line, "measurement", name)
@@ -280,6 +280,6 @@ def test_a_rule_alone_rejects_a_line_when_it_is_made_and_when_it_is_read(
     assert bool(fault_of_answer(work.line, work.context)) == (name not in of_line)
 
 
-def test_what_is_stated_is_what_the_readme_says() -> None:
+def test_the_documentation_states_every_rule() -> None:
     assert statements() in (ROOT / "report/docs/RECORDS.md").read_text()
     assert all(rule.statement.endswith(".") for rule in RULES)

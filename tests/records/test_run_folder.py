@@ -61,7 +61,7 @@ def test_a_rate_counts_the_loop_and_the_flush(folder: Path) -> None:
     assert first.ops_per_sec == pytest.approx(10 / 5e-6)
 
 
-def test_one_failed_repetition_takes_the_cell_its_rate(folder: Path) -> None:
+def test_a_failed_repetition_removes_the_rate_of_its_cell(folder: Path) -> None:
     changed_line(folder, 1, status="wrong", reason="a value differs")
     run = load_run(folder)
     cell = run.cells[run.measurements[0].cell]
@@ -189,7 +189,7 @@ def test_a_cell_is_planned_once(folder: Path) -> None:
         load_run(folder)
 
 
-def test_an_engine_that_keeps_nothing_need_not_be_verified(tmp_path: Path) -> None:
+def test_an_engine_that_stores_nothing_need_not_be_verified(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     plan["engines"][-1]["describe"]["stores"] = False
     lines = synthetic_run.lines(plan)
@@ -298,7 +298,7 @@ def nested(levels: int) -> Any:
 
 @pytest.mark.parametrize("levels", [32, 600])
 @pytest.mark.parametrize("name", ["run.json", "environment.json", LINES])
-def test_what_is_nested_too_deep_to_walk_through_is_refused(
+def test_too_deeply_nested_documents_are_refused(
     folder: Path, name: str, levels: int
 ) -> None:
     if name == LINES:
@@ -312,7 +312,7 @@ def test_what_is_nested_too_deep_to_walk_through_is_refused(
         load_run(folder)
 
 
-def test_what_is_nested_as_deep_as_may_be_can_be_drawn(folder: Path) -> None:
+def test_documents_of_the_deepest_nesting_can_be_rendered(folder: Path) -> None:
     changed_line(folder, 4, extra=nested(31))
     assert report_page.render(load_run(folder))
 
@@ -321,7 +321,7 @@ def test_what_is_nested_as_deep_as_may_be_can_be_drawn(folder: Path) -> None:
     "chosen",
     [["num"], "num", 7, True, {"num": True}, {"num": "7"}, {"duration": []}],
 )
-def test_what_was_chosen_is_flags_by_their_name(folder: Path, chosen: Any) -> None:
+def test_chosen_options_are_an_object_of_flags(folder: Path, chosen: Any) -> None:
     plan = json.loads((folder / "run.json").read_text())
     changed_plan(folder, suite=plan["suite"] | {"chosen": chosen})
     with pytest.raises(ResultsError, match=r"run\.json: suite\.chosen"):

@@ -43,14 +43,14 @@ def test_a_run_folder_appears_whole(tmp_path: Path) -> None:
     assert names == {"run.json", "environment.json", "measurements.jsonl"}
 
 
-def test_what_a_killed_start_left_is_removed(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_start_are_removed(tmp_path: Path) -> None:
     (tmp_path / ".unfinished-x").mkdir()
     (tmp_path / ".unfinished-x/run.json").touch()
     create(tmp_path, plan([engine("a")]), {"schema": 1})
     assert [p.name for p in tmp_path.iterdir()] == ["20260102-030405-lab"]
 
 
-def test_a_document_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+def test_a_document_that_cannot_be_written_leaves_no_folder(tmp_path: Path) -> None:
     run_plan = plan([engine("a")])
     with pytest.raises(ValueError, match="JSON"):
         create(tmp_path, run_plan, {"schema": 1, "cpu": {"mhz": math.nan}})
@@ -101,7 +101,7 @@ def test_every_line_is_synced_before_append_returns(
     folder.close()
 
 
-def test_a_figure_that_is_no_number_is_never_written(tmp_path: Path) -> None:
+def test_values_that_are_not_numbers_are_not_written(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     with pytest.raises(ValueError, match="not JSON compliant"):
         folder.append({"loop_ns": float("nan")})
@@ -159,9 +159,7 @@ def test_a_path_that_is_not_a_run_is_reported_as_such(tmp_path: Path) -> None:
     assert find_run(tmp_path, "out").name == "out-of-date"  # a prefix is enough
 
 
-def test_what_cannot_be_written_names_the_target_and_the_option(
-    tmp_path: Path,
-) -> None:
+def test_a_failed_write_names_the_target_and_the_option(tmp_path: Path) -> None:
     target = tmp_path / "none/report.html"
     with pytest.raises(FileNotFoundError) as caught:
         write_whole(target, "text", "-o")
@@ -169,7 +167,7 @@ def test_what_cannot_be_written_names_the_target_and_the_option(
     assert caught.value.strerror == "No such file or directory"
 
 
-def test_a_report_is_replaced_whole_or_not_at_all(
+def test_a_report_is_replaced_atomically(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "report.html"
