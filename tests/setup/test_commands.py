@@ -102,7 +102,7 @@ while [ ! -e shown ]; do sleep 0.01; done
     ],
     ids=["pipe", "terminal"],
 )
-def test_a_build_shows_how_far_it_is(
+def test_a_build_shows_its_progress(
     out: io.StringIO, line: str, interval_s: float, tmp_path: Path
 ) -> None:
     screen, log = Screen(out), tmp_path / "build.log"

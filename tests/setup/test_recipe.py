@@ -50,7 +50,7 @@ def test_each_commit_is_built_by_its_own_set_up_in_paths_of_one_length(
 
 
 @pytest.mark.slow
-def test_it_can_be_repeated(repository: Repository) -> None:
+def test_a_comparison_can_be_repeated(repository: Repository) -> None:
     commit = repository.commit("honest")
     for _ in range(2):
         assert repository.compare(commit, commit, "--no-history").returncode == 0
@@ -82,7 +82,7 @@ def test_a_commit_against_itself_is_measured_as_one_build(
         (["--fail-on", "always", "HEAD", "HEAD"], "--fail-on always"),
     ],
 )
-def test_what_makes_no_sense_exits_2_before_anything_is_built(
+def test_invalid_arguments_exit_2_before_the_build(
     repository: Repository, words: list[str], message: str
 ) -> None:
     repository.commit("honest")
@@ -113,7 +113,7 @@ def test_a_changed_work_tree_is_not_measured(repository: Repository) -> None:
     assert base in result.stderr
 
 
-def test_nothing_measured_is_no_pass(repository: Repository) -> None:
+def test_a_run_without_measurements_does_not_pass(repository: Repository) -> None:
     repository.commit("honest")
     repository.commit("garbage")
     result = repository.compare("HEAD~1", "HEAD")
@@ -179,7 +179,7 @@ def gate_that_ends(
         (3, 3, 2, "the gate could not be tested"),
     ],
 )
-def test_a_machine_too_noisy_to_judge_is_not_a_gate_that_works(
+def test_a_machine_that_is_too_noisy_fails_the_test_of_the_gate(
     repository: Repository, measured: int, judged: int, expected: int, message: str
 ) -> None:
     result, _ = gate_that_ends(repository, measured, judged)
@@ -213,7 +213,7 @@ def test_the_gates_cells_are_measured_unless_others_are_chosen(
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_scripts_tell_what_they_do(script: str) -> None:
+def test_scripts_have_a_short_help(script: str) -> None:
     result = subprocess.run(
         [ROOT / "scripts" / script, "--help"], capture_output=True, text=True
     )

@@ -45,7 +45,7 @@ def calls(tmp_path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-def test_consumers_are_made_once(
+def test_consumers_are_installed_once(
     tools: tuple[ConsumerTool, ...], tmp_path: Path
 ) -> None:
     assert "Installing benchstat and actionlint" in make(tools, tmp_path)
@@ -55,7 +55,7 @@ def test_consumers_are_made_once(
     assert len(calls(tmp_path)) == 2
 
 
-def test_a_changed_pin_makes_its_part_again(
+def test_a_changed_pin_reinstalls_its_tool(
     tools: tuple[ConsumerTool, ...], tmp_path: Path
 ) -> None:
     make(tools, tmp_path)
@@ -65,7 +65,7 @@ def test_a_changed_pin_makes_its_part_again(
     assert "Otava" not in output
 
 
-def test_another_go_makes_its_programs_again(
+def test_another_go_version_rebuilds_its_programs(
     tools: tuple[ConsumerTool, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(tools, tmp_path)
@@ -84,7 +84,7 @@ def test_only_what_is_pinned_and_hashed_is_installed(
     assert "--no-deps" in pip
 
 
-def test_a_machine_without_go_is_reported_and_no_failure(
+def test_a_machine_without_go_is_a_notice_and_not_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: tuple[ConsumerTool, ...]
 ) -> None:
     (tmp_path / "programs/go").unlink()
@@ -95,7 +95,7 @@ def test_a_machine_without_go_is_reported_and_no_failure(
     assert (tmp_path / "to/otava/made").exists()
 
 
-def test_a_failed_download_is_reported_and_leaves_nothing_half_made(
+def test_a_failed_download_is_reported_and_leaves_no_partial_files(
     tools: tuple[ConsumerTool, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MAKER_STATUS", "1")

@@ -88,7 +88,7 @@ def test_a_wrong_checksum_is_refused_with_both_sums(cache: Path) -> None:
         assert text in str(refused.value)
 
 
-def test_an_interrupted_build_is_not_believed(
+def test_an_interrupted_build_is_not_reused(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -129,7 +129,7 @@ def test_a_build_with_foreign_flags_is_refused(
         ("cc -O3 a.o -o program", []),
     ],
 )
-def test_the_last_level_of_a_compilation_counts(line: str, foreign: list[str]) -> None:
+def test_the_last_optimization_level_is_used(line: str, foreign: list[str]) -> None:
     assert recipe.foreign_flags(line, FLAGS) == foreign
 
 
@@ -178,7 +178,7 @@ def test_a_build_sees_our_flags_and_the_prefixes_it_needs_only() -> None:
     assert "-DBUILD_SHARED_LIBS=OFF" in cmake
 
 
-def test_cmake_is_told_where_each_library_is(cache: Path) -> None:
+def test_cmake_gets_the_location_of_each_library(cache: Path) -> None:
     prefix, _ = build(cache)
     text = engine_list.cmake_text(engine_list.bundled([prefix], FLAGS))
     assert "set(KVM_ENGINE_PACKAGES fake)" in text

@@ -95,9 +95,7 @@ def make_venv(folder: Path, requirements: Path, every: Path) -> str:
 
 
 @pytest.mark.usefixtures("python")
-def test_the_environment_is_rebuilt_only_when_the_pins_change(
-    tmp_path: Path,
-) -> None:
+def test_the_environment_is_rebuilt_only_when_the_pins_change(tmp_path: Path) -> None:
     requirements, every = tmp_path / "wanted.txt", tmp_path / "every.txt"
     requirements.write_text("# nothing\n")
     every.write_text("# nothing more\n")
@@ -105,13 +103,15 @@ def test_the_environment_is_rebuilt_only_when_the_pins_change(
     assert "Creating" in make_venv(folder, requirements, every)
     assert make_venv(folder, requirements, every) == ""
     assert "Creating" in make_venv(folder, every, every)
-    assert make_venv(folder, requirements, every) == ""  # what has everything will do
+    assert (
+        make_venv(folder, requirements, every) == ""
+    )  # an environment with all packages is accepted
     every.write_text("# changed\n")
     assert "Creating" in make_venv(folder, every, every)
 
 
 @pytest.mark.usefixtures("python")
-def test_an_unfinished_environment_is_not_believed(
+def test_an_unfinished_environment_is_not_reused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requirements = tmp_path / "wanted.txt"

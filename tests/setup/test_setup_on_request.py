@@ -34,7 +34,7 @@ def names(found_prefixes: list[prefixes.Prefix]) -> list[str]:
     return [prefix.source.package for prefix in found_prefixes]
 
 
-def test_it_is_compiled_on_request_and_used_from_then_on(
+def test_a_requested_engine_is_compiled_and_used_from_then_on(
     planned: list[prefixes.Prefix],
 ) -> None:
     assert names(on_request.compiled(planned, [])) == ["fake"]
@@ -46,7 +46,7 @@ def test_it_is_compiled_on_request_and_used_from_then_on(
     assert names(on_request.compiled(planned, [])) == ["fake", "large"]
 
 
-def test_what_it_costs_is_said_before(planned: list[prefixes.Prefix]) -> None:
+def test_the_cost_is_printed_in_advance(planned: list[prefixes.Prefix]) -> None:
     out = io.StringIO()
     on_request.print_costs(on_request.compiled(planned, ["huge"]), Screen(out))
     assert out.getvalue() == f"large 1-1: {COST}\n"
@@ -72,7 +72,7 @@ def test_a_distributions_library_that_cannot_be_installed_is_left_out_and_report
     assert [r.package for r in installable] == ["libnot-there-at-all-dev"]
 
 
-def test_when_it_is_compiled_does_not_change_what_is_compiled() -> None:
+def test_the_time_of_compilation_does_not_change_the_build() -> None:
     source = make_source()
     later = replace(source, on_request=COST)
     assert prefixes.key_of(source, FLAGS, COMPILER, []) == prefixes.key_of(
@@ -80,7 +80,7 @@ def test_when_it_is_compiled_does_not_change_what_is_compiled() -> None:
     )
 
 
-def test_rocksdb_is_made_with_the_snappy_of_leveldb() -> None:
+def test_rocksdb_is_built_with_the_snappy_of_leveldb() -> None:
     sources = {s.package: s for s in read_sources(ROOT / "configs/engines.toml")}
     assert sources["rocksdb"].on_request
     assert "snappy" in sources["rocksdb"].needs
@@ -106,9 +106,7 @@ def test_a_makefile_gets_our_flags_and_places() -> None:
         assert word in make
 
 
-def test_cmake_uses_the_distributions_library_and_no_other(
-    tmp_path: Path,
-) -> None:
+def test_cmake_uses_the_distributions_library_and_no_other(tmp_path: Path) -> None:
     """A listed package without a prefix; its version is reported as the system's."""
     libraries = engine_list.system([make_source("gflags")])
     text = engine_list.cmake_text(libraries)

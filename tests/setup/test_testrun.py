@@ -87,15 +87,13 @@ def test_a_step_that_fails_beyond_its_tests_has_failed(places: Path) -> None:
     assert counts(outcome.cases) == "3 passed, 1 failed, 1 skipped"
 
 
-def test_what_an_earlier_run_left_is_not_counted(places: Path) -> None:
+def test_leftovers_of_an_earlier_run_are_not_counted(places: Path) -> None:
     write = f"open({str(places / 'x/junit.xml')!r}, 'w').write({PYTEST!r})"
     assert len(testrun.run_step(step(write, "x")).cases) == 4
     assert len(testrun.run_step(step("exit(1)", "x")).cases) == 1
 
 
-def test_what_tests_leave_in_their_scratch_folder_goes_with_the_step(
-    places: Path,
-) -> None:
+def test_scratch_files_of_tests_are_removed_with_the_step(places: Path) -> None:
     path_file = places / "left"
     leave = "import os, pathlib; folder = pathlib.Path(os.environ['TMPDIR'])"
     leave += f"; (folder / 'file').touch(); pathlib.Path({str(path_file)!r})"
@@ -155,7 +153,7 @@ def test_a_failed_test_is_named_with_the_command_that_runs_it_again(
     assert (shown, empty) == (f"  {command}", "")
 
 
-def test_of_many_failures_some_are_named() -> None:
+def test_some_of_many_failures_are_named() -> None:
     cases = tuple(Case(f"a_test Of.No{i}", "failed", 0.0) for i in range(25))
     summary = testrun.summary(
         [testrun.StepResult(testrun.STEPS[1], cases, 1.0, False)], []
@@ -185,7 +183,7 @@ def ran(monkeypatch: pytest.MonkeyPatch, places: Path) -> list[str]:
 SET_UP = "setup --test --no-build"
 
 
-def test_a_person_waits_for_check_cpp_and_python_alone(
+def test_by_default_only_check_cpp_and_python_run(
     ran: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert testrun.main([]) == 0
@@ -217,7 +215,7 @@ def test_a_wrong_command_line_is_refused_before_anything_is_done(
     assert message in capsys.readouterr().err
 
 
-def test_without_a_set_up_nothing_runs(
+def test_without_a_setup_no_step_runs(
     ran: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(setup, "main", lambda _: 2)
@@ -225,7 +223,7 @@ def test_without_a_set_up_nothing_runs(
     assert ran == []
 
 
-def test_a_place_that_cannot_be_written_is_named(
+def test_a_folder_that_cannot_be_written_is_named(
     ran: list[str],
     places: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -77,7 +77,7 @@ def test_the_workflow_is_valid() -> None:
     assert result.returncode == 0, result.stdout
 
 
-def test_the_workflow_pins_its_actions_and_may_do_little() -> None:
+def test_the_workflow_pins_its_actions_and_has_few_permissions() -> None:
     text = WORKFLOW.read_text()
     uses = re.findall(r"uses: (.*)", text)
     assert uses
@@ -94,9 +94,7 @@ def test_no_expression_is_part_of_a_script() -> None:
     assert len(blocks()) >= 6
 
 
-def test_places_are_absolute_so_that_every_work_tree_shares_the_cache(
-    tmp_path: Path,
-) -> None:
+def test_paths_are_absolute_so_that_work_trees_share_the_cache(tmp_path: Path) -> None:
     completed, places = step("Choose places", tmp_path)
     assert completed.returncode == 0, completed.stderr
     assert places == {
@@ -120,7 +118,7 @@ def test_places_are_absolute_so_that_every_work_tree_shares_the_cache(
         ("workflow_dispatch", {"INPUT_BASE": "--all", "INPUT_NEW": "main"}, None),
     ],
 )
-def test_what_an_event_compares(
+def test_each_event_compares_its_commits(
     repository: Repository,
     event: str,
     env: dict[str, str],
@@ -140,9 +138,7 @@ def test_what_an_event_compares(
         )
 
 
-def test_a_pull_request_is_compared_with_what_it_is_merged_into(
-    repository: Repository,
-) -> None:
+def test_a_pull_request_is_compared_with_its_target(repository: Repository) -> None:
     forked = repository.commit("honest")
     repository.git("checkout", "--quiet", "-b", "request")
     repository.commit("slower")
@@ -171,7 +167,7 @@ def jobs() -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_what_is_started_by_hand_keeps_nothing_that_main_uses() -> None:
+def test_manual_runs_do_not_change_the_history_of_main() -> None:
     caching = [name for name, job in jobs().items() if "actions/cache/save@" in job]
     assert caching == ["history", "test-the-gate"]
     for name in caching:
