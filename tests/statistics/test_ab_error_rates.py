@@ -118,7 +118,7 @@ def test_a_cell_that_is_five_percent_slower_is_found() -> None:
     assert 600 < changes.pairs.mean() < 650
 
 
-def test_what_is_found_among_cells_of_mixed_noise() -> None:
+def test_slower_cells_are_found_among_cells_of_mixed_noise() -> None:
     """CV 2 to 8 %: what is too noisy for 30 pairs is missed, and costs no alarms."""
     change = Change(cv=None, slower_cells=1)
     changes = simulated(24, change, CHANGES)
@@ -210,7 +210,7 @@ def as_runs(changes: Measured, change: Change, rule: AbRule) -> list[tuple[bool,
     return verdicts
 
 
-def test_what_is_simulated_is_what_judges_a_run() -> None:
+def test_the_simulated_rule_is_the_rule_of_a_run() -> None:
     rule, change = AbRule(confirm_rounds=6), Change(2, 4, slower_cells=5, cv=0.05)
     changes = measured(np.random.default_rng(51), change, 12, rule)
     expected = outcomes(changes, change, rule)
@@ -229,7 +229,7 @@ def test_a_rule_without_a_least_shift_would_alert_more_often() -> None:
     assert rate(ab_decision.is_slower(a, b, AbRule(), 1)).share < 0.001
 
 
-def test_what_the_place_in_a_round_does_is_no_alarm() -> None:
+def test_position_effects_within_a_round_raise_no_alarm() -> None:
     """Each side leads one of two rounds, so that both meet every position equally."""
     for cv, engines, per_engine in ((0.01, 5, 12), (0.02, 1, 12), (0.03, 1, 12)):
         change = Change(engines, per_engine, cv=cv, noise=PLACED)

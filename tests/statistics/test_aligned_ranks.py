@@ -126,6 +126,6 @@ def test_many_cells_at_once_are_the_cells_one_by_one() -> None:
         (np.zeros((0, 2)), np.zeros((0, 2))),
     ],
 )
-def test_what_is_no_measurement_is_refused(a: Floats, b: Floats) -> None:
+def test_invalid_times_are_refused(a: Floats, b: Floats) -> None:
     with pytest.raises(ValueError, match=r"round|finite"):
         p_slower(a, b)

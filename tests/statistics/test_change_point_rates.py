@@ -34,7 +34,7 @@ def test_false_alarms_are_rare(noise: Noise, per_thousand: float) -> None:
     assert rate.share * 1000 <= per_thousand
 
 
-def test_noise_that_is_no_noise_is_noticed() -> None:
+def test_correlated_noise_raises_false_alarms() -> None:
     """The simulation can fail: a level that walks has steps."""
     walk: Noise = lambda source, count, sigma: source.normal(0, sigma, count).cumsum()  # noqa: E731
     assert false_alarms(walk, 0.01, streams=1, length=509).share > 0.01

@@ -37,7 +37,7 @@ def with_step(logs: Array, start: int, percent: float) -> Array:
     return changed
 
 
-def test_nothing_happens_in_noise() -> None:
+def test_noise_has_no_steps() -> None:
     assert steps(noise(100, 0.02)) == ()
 
 
@@ -77,7 +77,7 @@ def test_a_step_that_two_windows_see_is_reported_once() -> None:
         assert abs(found_steps[0].index - place) <= 1
 
 
-def test_a_step_below_two_percent_is_none_however_sure() -> None:
+def test_a_step_below_two_percent_is_not_reported() -> None:
     assert steps(with_step(noise(100, 0.001), 50, 1.8)) == ()
     assert len(steps(with_step(noise(100, 0.001), 50, 2.2))) == 1
 
@@ -99,9 +99,7 @@ def test_a_small_step_is_not_reported_next_to_a_large_one(seed: int) -> None:
 
 
 @pytest.mark.parametrize(("seed", "place"), [(1007, 115), (1113, 173), (2180, 141)])
-def test_what_was_seen_in_the_wrong_place_first_is_dropped(
-    seed: int, place: int
-) -> None:
+def test_steps_first_seen_in_the_wrong_place_are_dropped(seed: int, place: int) -> None:
     source = np.random.default_rng(seed)
     logs = source.normal(0, 0.02, 200)
     assert place == int(source.integers(20, 180))
@@ -114,25 +112,25 @@ def test_both_parts_of_a_window_are_searched() -> None:
     assert [step.index for step in steps(logs)] == [24, 48, 72]
 
 
-def test_what_is_equal_throughout_has_no_steps() -> None:
+def test_constant_series_have_no_steps() -> None:
     assert change_points([3.0] * 150) == ()
     (step,) = change_points([3.0] * 20 + [2.0] * 20)
     assert (step.index, step.is_slower) == (20, True)
 
 
 @pytest.mark.parametrize("count", range(4))
-def test_too_few_points_say_nothing(count: int) -> None:
+def test_too_few_points_have_no_steps(count: int) -> None:
     assert change_points([1.0, 1.0, 0.5][:count]) == ()
 
 
 @pytest.mark.parametrize("figure", [0.0, -1.0, math.nan, math.inf])
-def test_what_has_no_logarithm_is_refused(figure: float) -> None:
+def test_values_without_a_logarithm_are_refused(figure: float) -> None:
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="positive"):
         change_points([1.0, 1.0, figure, 1.0, 1.0])
 
 
 @pytest.mark.parametrize("length", [DESPIKED_FROM - 1, DESPIKED_FROM, 60, 150])
-def test_one_wild_point_is_no_step(length: int) -> None:
+def test_one_outlier_is_not_a_step(length: int) -> None:
     for place in range(length):
         logs = noise(length, 0.01, seed=length)
         logs[place] += 0.8
@@ -168,7 +166,7 @@ def test_the_limits_can_be_recomputed(length: int) -> None:
     assert abs(beyond - 40) <= 4 * math.sqrt(40)
 
 
-def test_a_limit_is_made_the_same_each_time() -> None:
+def test_limits_are_reproducible() -> None:
     assert simulated_critical(8, 20_000, 1) == simulated_critical(8, 20_000, 1)
     assert simulated_critical(8, 200_000, critical_values.SEED) == pytest.approx(
         critical(8), rel=0.03
@@ -181,7 +179,7 @@ def test_limits_lie_between_those_of_their_neighbours() -> None:
     assert critical(100) == pytest.approx(critical_values.CRITICAL[100])
 
 
-def test_twice_the_points_take_little_more_than_twice_the_work() -> None:
+def test_work_grows_linearly_with_the_points() -> None:
     def work(points: int) -> Effort:
         figures = np.exp(-with_step(noise(points, 0.02), points // 2, 5)).tolist()
         change_points(figures[:200])

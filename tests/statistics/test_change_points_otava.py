@@ -37,7 +37,7 @@ def ours(many: Sequence[Sequence[float]]) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("noise", [gauss, outliers])
-def test_it_finds_no_less_than_otava_and_invents_less(noise: Noise) -> None:
+def test_we_find_as_many_steps_as_otava_with_fewer_false_ones(noise: Noise) -> None:
     many = rates_with_step(noise, 0.05)
     our_recall, our_precision = scores(ours(many))
     recall, precision = scores(otava_steps(many))
@@ -53,6 +53,6 @@ def test_both_find_a_large_step_in_the_same_place() -> None:
         assert min(abs(place - otava_place) for otava_place in theirs) <= 1
 
 
-def test_otava_invents_more_steps_in_plain_noise() -> None:
+def test_otava_reports_more_steps_in_pure_noise() -> None:
     many = rates_with_step(gauss, 0.0)
     assert sum(map(len, ours(many))) <= sum(map(len, otava_steps(many)))

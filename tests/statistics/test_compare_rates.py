@@ -31,7 +31,7 @@ def test_ten_repetitions_find_a_tenth() -> None:
     assert share(Pair(10, 0.02), 0.0) < 0.02
 
 
-def test_unchanged_executables_tell_a_slower_machine() -> None:
+def test_unchanged_executables_reveal_a_slower_machine() -> None:
     slower = Pair(10, 0.03, machine=0.03)
     pair = Pair(10, 0.03, machine=0.03, unchanged=48)
     assert share(pair, 0.0) < 0.1 < share(slower, 0.0)

@@ -26,7 +26,7 @@ def test_the_spread_is_relative_to_the_median() -> None:
     assert Summary(100.0, 95.0, 105.0, 3).spread == pytest.approx(0.1)
 
 
-def test_a_win_needs_intervals_apart() -> None:
+def test_a_win_needs_separate_intervals() -> None:
     apart = verdict(a=[10, 11, 12], b=[7, 8, 9])
     assert apart == repetition_stats.ChartVerdict(ChartOutcome.WIN, ("a",))
     touching = verdict(a=[10, 11, 12], b=[8, 9, 10])
@@ -52,7 +52,7 @@ def test_one_repetition_shows_no_win() -> None:
     assert verdict(a=[10, 11], b=[1]).outcome is ChartOutcome.SINGLE
 
 
-def test_no_contest_is_no_win() -> None:
+def test_a_single_engine_does_not_win() -> None:
     assert verdict(a=[10, 11, 12]) == repetition_stats.ChartVerdict(
         ChartOutcome.UNCONTESTED, ("a",)
     )

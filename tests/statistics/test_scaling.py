@@ -88,7 +88,7 @@ def test_smooth_growth_is_predicted_tenfold_within_half(growth: Growth) -> None:
 
 
 def test_an_interval_can_miss() -> None:
-    """What no size shows, nothing predicts: the check above can fail."""
+    """Growth that starts above all measured sizes is missed."""
 
     def late_knee(num: int) -> float:
         return 1e-6 * num * (1 if num <= max(SIZES) else 20)
@@ -103,7 +103,7 @@ def test_a_knee_that_was_seen_makes_a_wide_interval() -> None:
     assert bent.high / bent.low > 4 * smooth.high / smooth.low
 
 
-def test_more_sizes_and_a_nearer_goal_make_a_narrow_one() -> None:
+def test_more_sizes_and_a_nearer_goal_narrow_the_interval() -> None:
     def width(sizes: Sequence[int], num: int) -> float:
         prediction = predict(measured(n_log_n, random.Random(2), sizes), num, LOOP)
         return prediction.high / prediction.low
@@ -121,7 +121,7 @@ def test_what_grows_is_distinguished_from_what_does_not() -> None:
     assert table.middle == pytest.approx(4.0 * TENFOLD, rel=0.1)
 
 
-def test_two_sizes_or_nothing_are_no_ground() -> None:
+def test_fewer_than_three_sizes_give_no_prediction() -> None:
     with pytest.raises(ValueError, match="2 sizes measured, at least 3 needed"):
         predict([SizePoint(1000, 1.0), SizePoint(3000, 3.0)] * 9, 10_000, LOOP)
     with pytest.raises(ValueError, match="positive"):
@@ -163,7 +163,7 @@ def test_larger_sizes_are_ignored() -> None:
 
 
 def test_one_more_measurement_is_as_noisy_as_those_before() -> None:
-    """However well the mean is known, the interval is of what is then measured."""
+    """The interval is that of one more measurement, not of the mean."""
     rng = random.Random(3)
     points = [
         SizePoint(n, linear(n) * math.exp(rng.gauss(0, 0.3)))

@@ -46,7 +46,7 @@ def test_the_interval_is_what_the_test_does_not_reject(rounds: int) -> None:
     assert ((low[:, 0, 0] < estimate) & (estimate < high[:, 0, 0])).all()
 
 
-def test_an_interval_turns_round_with_the_sides_and_moves_with_b() -> None:
+def test_an_interval_is_mirrored_with_the_sides_and_shifts_with_b() -> None:
     a, b = noise(15)
     low, high = interval(a, b, 0.95)
     turned = interval(b, a, 0.95)

@@ -50,7 +50,7 @@ def test_a_change_within_the_noise_of_the_runs_is_inconclusive() -> None:
 
 
 @pytest.mark.parametrize(("counts", "level"), [((1, 1), 0.0), ((2, 2), 2 / 3)])
-def test_too_few_repetitions_are_no_verdict_however_far_apart(
+def test_too_few_repetitions_have_no_verdict(
     counts: tuple[int, int], level: float
 ) -> None:
     judgement = judge(scaled(1, count=counts[0]), scaled(0.5, count=counts[1]))

@@ -108,13 +108,13 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
         first, second = random.lognormal(sigma=0.1, size=(2, 6))
         interval = unpaired(first.tolist(), (second * 1.05).tolist())
         held += interval.log_low <= math.log(1.05) <= interval.log_high
-    # 95.9 % for 6 and 6, give or take four standard errors.
+    # 95.9 % for 6 and 6, within four standard errors.
     assert interval.confidence == pytest.approx(0.9589, abs=1e-4)
     assert 0.94 < held / 2000 < 0.977
 
 
 @pytest.mark.parametrize("bad", [[], [0.0, 1.0], [-1.0], [math.nan], [math.inf]])
-def test_what_is_no_time_is_refused(bad: list[float]) -> None:
+def test_times_that_are_not_positive_are_refused(bad: list[float]) -> None:
     with pytest.raises(ValueError, match=r"sample|positive"):
         unpaired([1.0, 2.0], bad)
     with pytest.raises(ValueError, match=r"sample|positive"):
