@@ -24,7 +24,7 @@ class QuietSurroundings:
         self._marks = data_dir / MARKS
 
     def snapshot(self) -> None:
-        """Do nothing: there is nothing to count."""
+        """Do nothing: this machine counts nothing."""
 
     def disturbance(self, *_unused: Any) -> dict[str, Any]:
         """Return the marks in the file, and remove it."""
