@@ -92,7 +92,7 @@ def test_what_threads_wrote_before_a_kill_is_replayed_by_their_operations(
     assert audited(again, engine, past)["status"] == "wrong"
 
 
-def test_a_name_that_comes_twice_is_killed_the_second_time(tmp_path: Path) -> None:
+def test_a_repeated_benchmark_is_killed_the_second_time(tmp_path: Path) -> None:
     """It is the last benchmark that ends the process, not the last name."""
     flags = ("--benchmarks=fillseq,readrandom,fillseq", "--crash")
     done, lines = db_bench("memory", tmp_path, *flags)
@@ -100,8 +100,8 @@ def test_a_name_that_comes_twice_is_killed_the_second_time(tmp_path: Path) -> No
     assert [line["ending"] for line in lines] == ["closed", "closed", "killed"]
 
 
-def test_what_cannot_run_ends_the_usual_way(tmp_path: Path) -> None:
-    """An unsupported benchmark has flushed nothing: there is nothing to prove."""
+def test_unsupported_benchmarks_end_normally(tmp_path: Path) -> None:
+    """An unsupported benchmark has flushed no entries, so there are none to audit."""
     done, lines = db_bench("hashdb", tmp_path, "--benchmarks=readseq", "--crash")
     assert done.returncode == 0
     assert (lines[0]["status"], lines[0]["ending"]) == ("unsupported", "closed")

@@ -167,14 +167,14 @@ def test_a_crash_ends_a_process_that_kept_it_open(tmp_path: Path) -> None:
         ((), 4),
     ],
 )
-def test_the_cache_is_that_of_db_bench_unless_given(
+def test_the_default_cache_is_that_of_db_bench(
     tmp_path: Path, flags: tuple[str, ...], mebibytes: int
 ) -> None:
     (line,) = lines("null", tmp_path, *flags, "--num=9", "--benchmarks=fillseq")
     assert line["options"]["cache_size_bytes"] == mebibytes << 20
 
 
-def test_found_is_reported_as_db_bench_does(tmp_path: Path) -> None:
+def test_found_counts_are_reported_like_db_bench(tmp_path: Path) -> None:
     """The count is of all entries, however many are read; a hot set has none."""
     names = "fillseq,readrandomsmall,readhot,seekordered,crc32c"
     text, stderr, code = db_bench("null", tmp_path, *SMALL, f"--benchmarks={names}")
@@ -186,7 +186,7 @@ def test_found_is_reported_as_db_bench_does(tmp_path: Path) -> None:
     assert crc == "crc32c       : unsupported: not an operation of a store"
 
 
-def test_differences_are_reported_once_and_to_people(tmp_path: Path) -> None:
+def test_differences_are_reported_once_and_not_to_programs(tmp_path: Path) -> None:
     names = "--benchmarks=fillsync,fillrandom,readrandom,readrandom"
     _, stderr, _ = db_bench("null", tmp_path, "--num=2000", names)
     messages = stderr.splitlines()
@@ -219,7 +219,7 @@ def test_differences_are_reported_once_and_to_people(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_replayed_is_refused(
+def test_streams_that_cannot_be_replayed_are_refused(
     tmp_path: Path, flags: tuple[str, ...], message: str
 ) -> None:
     text, stderr, code = db_bench("null", tmp_path, *flags)

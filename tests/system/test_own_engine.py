@@ -25,7 +25,7 @@ def prefix(folder: Path, library: str) -> Path:
     return folder
 
 
-def test_the_library_and_headers_of_a_prefix_are_used_and_its_origin_told(
+def test_the_library_and_headers_of_a_prefix_are_used_and_recorded(
     tmp_path: Path,
 ) -> None:
     custom = prefix(tmp_path / "own", "leveldb")
@@ -47,7 +47,7 @@ def test_the_library_and_headers_of_a_prefix_are_used_and_its_origin_told(
     ninja = (tmp_path / "build/build.ninja").read_text()
     assert set(re.findall(r"\S*libleveldb\.\w+", ninja)) == {str(archive)}
     assert f"-isystem {custom}/include" in ninja
-    # A rebuilt engine is described anew.
+    # A rebuilt engine is described again.
     assert re.search(rf"^build build.ninja: .*{archive}", ninja, re.MULTILINE)
 
 

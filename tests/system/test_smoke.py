@@ -128,12 +128,12 @@ def findings_of(path: Path) -> list[tuple[str, str, str]]:
     ]
 
 
-def test_nothing_is_found_against_an_engine(run: Path) -> None:
-    """Each holds what it was given, and rests when it says that it has settled."""
+def test_no_engine_has_a_finding(run: Path) -> None:
+    """Each holds its entries, and is idle when it reports that it has settled."""
     assert findings_of(run) == []
 
 
-def test_its_report_can_be_made_twice(run: Path) -> None:
+def test_its_report_is_reproducible(run: Path) -> None:
     """The report comes from the files alone, the same bytes each time."""
     load_run(run)
     texts = set()
