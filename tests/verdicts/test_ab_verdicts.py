@@ -49,7 +49,7 @@ def many(count: int, slower: float, cv: float = 0.01) -> list[AbCell]:
     ]
 
 
-def test_what_is_slower_in_both_stages_has_regressed() -> None:
+def test_a_cell_that_is_slower_in_both_stages_has_regressed() -> None:
     result = only(two_stages(0.05, 0.05))
     judgement = judgement_of(result)
     assert judgement.verdict is Verdict.REGRESSED
@@ -62,11 +62,11 @@ def test_what_is_slower_in_both_stages_has_regressed() -> None:
     )
 
 
-def test_what_is_faster_in_both_stages_has_improved() -> None:
+def test_a_cell_that_is_faster_in_both_stages_has_improved() -> None:
     assert judgement_of(only(two_stages(-0.05, -0.05))).verdict is Verdict.IMPROVED
 
 
-def test_a_suspect_is_judged_on_its_fresh_rounds_alone() -> None:
+def test_a_suspect_is_judged_only_by_its_confirm_rounds() -> None:
     result = only(two_stages(0.3, 0.0))
     judgement = judgement_of(result)
     assert judgement.verdict is Verdict.UNCHANGED
@@ -74,7 +74,7 @@ def test_a_suspect_is_judged_on_its_fresh_rounds_alone() -> None:
     assert judgement.pairs == 30
 
 
-def test_a_suspect_that_turns_round_is_neither() -> None:
+def test_a_suspect_that_reverses_is_inconclusive() -> None:
     assert judgement_of(only(two_stages(0.1, -0.1))).verdict is Verdict.INCONCLUSIVE
     assert judgement_of(only(two_stages(-0.1, 0.1))).verdict is Verdict.INCONCLUSIVE
     others = (*many(1, 0.1), *many(1, -0.1))
@@ -82,7 +82,7 @@ def test_a_suspect_that_turns_round_is_neither() -> None:
         assert judgement_of(only(suspect, *others)).verdict is Verdict.INCONCLUSIVE
 
 
-def test_a_small_change_is_no_regression_however_sure() -> None:
+def test_a_small_certain_change_is_not_a_regression() -> None:
     result = judgement_of(only(two_stages(0.1, 0.02, cv=0.001)))
     assert result.p_slower < 1e-6
     assert result.verdict is Verdict.UNCHANGED
@@ -120,7 +120,7 @@ def test_the_smallest_effect_is_that_of_the_stage() -> None:
     assert confirmed.smallest_effect == expected
 
 
-def test_what_is_no_suspect_can_only_be_unchanged_or_inconclusive() -> None:
+def test_cells_that_are_not_suspects_are_unchanged_or_inconclusive() -> None:
     quiet = only(cell(noisy(4, 0.0, cv=0.001)))
     assert judgement_of(quiet).verdict is Verdict.UNCHANGED
     assert quiet.stage == "screen"
@@ -133,7 +133,7 @@ def test_what_is_no_suspect_can_only_be_unchanged_or_inconclusive() -> None:
     assert loud.pairs_needed > 50
 
 
-def test_more_is_asked_of_a_faster_suspect_than_of_a_slower_one() -> None:
+def test_improvements_need_more_evidence_than_regressions() -> None:
     a = np.zeros((4, 2))
     b = np.array([[0.03, 0.03], [0.03, 0.03], [0.03, 0.03], [-0.03, -0.03]])
     slower = run_of(cell(rounds_of(a, b)))
@@ -191,7 +191,7 @@ def test_times_without_any_noise_are_judged_too() -> None:
 
 
 @pytest.mark.parametrize("time", [0.0, -1.0, math.nan, math.inf])
-def test_what_is_no_time_is_refused(time: float) -> None:
+def test_times_that_are_not_positive_are_refused(time: float) -> None:
     broken = [round_of(n, [1000.0, time], [1000.0, 1000.0]) for n in range(1, 5)]
     with pytest.raises(ValueError, match="positive and finite"):
         judge(run_of(cell(tuple(broken))))
@@ -272,7 +272,7 @@ def test_an_engine_is_judged_when_all_its_cells_are_screened() -> None:
     assert engine.judgement.reason == "4 of 5 cells screened"
 
 
-def test_a_run_exits_by_its_worst_news() -> None:
+def test_the_exit_code_is_that_of_the_worst_result() -> None:
     quiet = cell(noisy(4, cv=0.001))
     failed = cell(failure=FAILED, name=cell_name(benchmark="other"))
     assert judge(run_of(quiet)).exit_code == 0
@@ -290,7 +290,7 @@ def test_a_run_that_judged_nothing_says_so() -> None:
     assert judge(run_of(cell(), unfinished=True)).exit_code == 5
 
 
-def test_where_ten_percent_would_go_unseen_nothing_is_judged() -> None:
+def test_a_cell_that_would_hide_ten_percent_is_not_judged() -> None:
     loud = cell(noisy(4, 0.0, cv=0.2, seed=3))
     quiet = cell(noisy(4, 0.0, cv=0.001), name=cell_name(benchmark="quiet"))
     fair = cell(noisy(4, 0.0, cv=0.02, seed=5), name=cell_name(benchmark="fair"))
@@ -303,7 +303,7 @@ def test_where_ten_percent_would_go_unseen_nothing_is_judged() -> None:
     assert judge(run_of(loud, unfinished=True)).exit_code == 5
 
 
-def test_so_few_rounds_cannot_confirm_one_of_so_many_suspects() -> None:
+def test_few_rounds_cannot_confirm_one_of_many_suspects() -> None:
     slow = [
         cell(noisy(4, 0.3), noisy(4, 0.3, seed=2, first=5), name=cell_name(benchmark=b))
         for b in map(str, range(11))
@@ -328,7 +328,7 @@ def test_a_gated_count_is_a_regression(monkeypatch: pytest.MonkeyPatch) -> None:
         assert judge(quiet).exit_code == code
 
 
-def test_the_lists_part_the_cells() -> None:
+def test_every_cell_is_in_exactly_one_list() -> None:
     cells = (two_stages(0.1, 0.1), cell(failure=FAILED, name=cell_name("beta")))
     result = judge(run_of(*cells, *many(3, 0.0, cv=0.001)))
     parts = (result.regressed, result.improved, result.unchanged, result.inconclusive)

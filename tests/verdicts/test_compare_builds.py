@@ -52,7 +52,7 @@ def test_a_change_of_the_same_executable_is_not_by_its_code(tmp_path: Path) -> N
 
 
 def test_a_machine_that_became_slower_is_not_a_slower_build(tmp_path: Path) -> None:
-    """The other engine was not built anew, and lost as much."""
+    """The other engine was not rebuilt, and became as much slower."""
     cells = [
         f"{engine}/baseline/{name}"
         for engine in ("alpha", "beta-tree")

@@ -92,7 +92,7 @@ def test_a_difference_below_the_noise_is_a_tie(tmp_path: Path) -> None:
     assert verdict.endswith("more than the noise of 3.0 %")
 
 
-def test_the_charts_own_difference_counts_if_it_is_more() -> None:
+def test_a_larger_difference_of_the_chart_itself_is_used() -> None:
     apart = {("s", "near"): 0.01, ("s", "far"): 0.5}
     measured = MeasuredTwice(Noise(0.02, 0.5, 20, "A"), apart)
     shares = [measured.share("s", name) for name in ("near", "far", "absent")]
@@ -199,7 +199,7 @@ def test_much_noise_is_a_reason_for_care(
     assert noise.warns == warns
 
 
-def test_missing_latencies_are_said(tmp_path: Path) -> None:
+def test_missing_latencies_are_reported(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     lines = [m for m in synthetic_run.lines(plan) if m["pass"] == "throughput"]
     run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
@@ -209,7 +209,7 @@ def test_missing_latencies_are_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("timed_ns", "is_shown"), [(999_999, False), (1_000_000, True)]
 )
-def test_processors_of_less_than_a_millisecond_are_not_told(
+def test_processors_of_less_than_a_millisecond_are_not_shown(
     tmp_path: Path, timed_ns: int, is_shown: bool
 ) -> None:
     def busy(line: Line) -> None:
@@ -221,7 +221,7 @@ def test_processors_of_less_than_a_millisecond_are_not_told(
     assert (row_of(compared, "readseq").processors is not None) == is_shown
 
 
-def test_a_row_says_what_was_outside_the_clock(tmp_path: Path) -> None:
+def test_a_row_reports_work_outside_the_clock(tmp_path: Path) -> None:
     compared = comparison.compare(varied(tmp_path))
     note = {
         (row.engine.name, chart.benchmark): sentences.notes(row)
@@ -283,7 +283,7 @@ def test_a_win_in_a_disturbed_contest_says_so(
     assert sentences_shown == {f"Alpha wins, 2.00× ahead of the next{remark}"}
 
 
-def test_a_win_of_disturbed_repetitions_alone_is_none(tmp_path: Path) -> None:
+def test_a_win_of_only_disturbed_repetitions_is_not_a_win(tmp_path: Path) -> None:
     def change(line: Line) -> None:
         if line["engine"] == "alpha":
             line |= synthetic_run.disturbed(line, "steal 30 %")
@@ -300,7 +300,7 @@ def test_a_win_of_disturbed_repetitions_alone_is_none(tmp_path: Path) -> None:
     assert "★<s" not in report_page.render(run)
 
 
-def test_a_win_of_two_repetitions_is_none(tmp_path: Path) -> None:
+def test_two_repetitions_cannot_win(tmp_path: Path) -> None:
     plan = synthetic_run.plan(repetitions=2)
     run = load_run(synthetic_run.write_run(tmp_path, plan))
     compared = comparison.compare(run)
@@ -311,7 +311,7 @@ def test_a_win_of_two_repetitions_is_none(tmp_path: Path) -> None:
     assert "(fastest, only 2 repetitions)" in markdown.render(run)
 
 
-def test_unmeasured_noise_is_said_next_to_the_rule(tmp_path: Path) -> None:
+def test_unmeasured_noise_is_reported_with_the_rule(tmp_path: Path) -> None:
     run = load_run(synthetic_run.write_run(tmp_path))
     text = "the noise of the run was not measured, so a win is based on the repetitions"
     assert text in sentences.win_rule(comparison.compare(run))

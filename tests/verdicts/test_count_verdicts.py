@@ -79,7 +79,7 @@ def test_identical_counts_are_the_same() -> None:
     ("factor", "verdict"),
     [(1.0019, SAME), (1.0021, MORE), (0.9979, LESS), (0.9981, SAME)],
 )
-def test_a_fifth_of_a_percent_is_the_least_that_counts(
+def test_changes_below_a_fifth_of_a_percent_are_ignored(
     factor: float, verdict: str
 ) -> None:
     result = of_lines(lines([10**7] * 9, [round(10**7 * factor)] * 9))
@@ -101,7 +101,7 @@ def test_either_side_may_be_the_one_that_varies() -> None:
         assert of_lines(lines(a, b)).spread == pytest.approx(0.002)
 
 
-def test_what_varies_too_much_is_never_called_the_same() -> None:
+def test_noisy_counts_are_not_called_the_same() -> None:
     base = [1000, 1010, 1000]
     result = of_lines(lines(base, [1090] * 3))
     assert result.verdict == NOT_GATED
@@ -110,7 +110,7 @@ def test_what_varies_too_much_is_never_called_the_same() -> None:
     assert of_lines(lines(base * 3, [1110] * 9)).verdict == MORE
 
 
-def test_a_difference_is_not_believed_before_it_was_counted_nine_times() -> None:
+def test_a_difference_needs_nine_counts() -> None:
     count_lines = lines([10**7] * 3, [11 * 10**6] * 3)
     assert suspicious(count_lines)
     result = of_lines(count_lines)
@@ -121,12 +121,12 @@ def test_a_difference_is_not_believed_before_it_was_counted_nine_times() -> None
     assert of_lines(settled).verdict == MORE
 
 
-def test_nothing_is_suspicious_of_cells_that_agree_or_were_not_counted() -> None:
+def test_cells_that_agree_or_were_not_counted_are_not_suspicious() -> None:
     assert not suspicious([])
     assert not suspicious(lines([10**7] * 3, [10**7] * 3))
 
 
-def test_something_where_there_was_nothing_is_more() -> None:
+def test_a_count_that_was_zero_before_is_more() -> None:
     result = of_lines(lines([0] * 9, [3] * 9, "sync_calls"), "sync_calls")
     assert (result.verdict, result.change) == (MORE, None)
     assert result.reason == "was zero"
@@ -139,7 +139,7 @@ def test_something_where_there_was_nothing_is_more() -> None:
 @pytest.mark.parametrize(
     ("a", "b"), [([0, 1, 0], [0] * 3), ([0] * 3, [1, 0, 1]), ([0, 0, 1], [2] * 3)]
 )
-def test_nothing_now_and_then_is_not_gated(a: list[int], b: list[int]) -> None:
+def test_occasional_zeros_are_not_gated(a: list[int], b: list[int]) -> None:
     result = of_lines(lines(a, b, "sync_calls"), "sync_calls")
     assert result.verdict == NOT_GATED
     assert "some identical runs" in result.reason
@@ -191,7 +191,7 @@ def test_a_side_that_failed_decides_nothing_and_says_why() -> None:
     assert {result.reason for result in results} == {"side b: audit: 1 is gone"}
 
 
-def test_a_tool_that_was_not_there_leaves_its_counts_ungated() -> None:
+def test_counts_of_an_absent_tool_are_not_gated() -> None:
     count_lines = lines([None] * 3, [None] * 3)
     result = of_lines(count_lines)
     assert (result.a, result.b, result.change) == (None, None, None)
@@ -244,7 +244,7 @@ def test_a_change_beyond_a_wide_limit_and_in_every_round_is_one() -> None:
     assert (more.verdict, less.verdict) == (MORE, LESS)
 
 
-def test_what_is_written_after_the_flush_is_counted_too() -> None:
+def test_bytes_written_after_the_flush_are_counted() -> None:
     after = {"written_bytes": 50, "storage_written_bytes": 7}
     rounds = [(100, 100)] * 4
     result = of_rounds(rounds, rounds, "written_bytes", deferred=after)

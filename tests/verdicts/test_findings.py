@@ -50,7 +50,7 @@ def test_work_in_open_and_close_is_reported(key: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["close_ns", "open_ns"])
-def test_a_quarter_of_a_second_is_anybodys(key: str) -> None:
+def test_a_quarter_of_a_second_is_not_a_finding(key: str) -> None:
     assert texts_of(line(1_000_000, **{key: LEAST_NS})) == ()
     assert texts_of(line(1_000_000, **{key: LEAST_NS + 1})) != ()
 
@@ -64,7 +64,7 @@ def test_reopening_what_was_closed_is_reported() -> None:
     assert texts_of(line(1_000_000, **reopened(LEAST_NS))) == ()
 
 
-def test_reopening_after_a_kill_is_recovery_and_no_finding() -> None:
+def test_reopening_after_a_kill_is_recovery_and_not_a_finding() -> None:
     killed = line(ending="killed", **reopened(2 * TIMED_NS))
     assert texts_of(killed) == ()
     assert reopen_ns([killed]) is None
@@ -72,7 +72,7 @@ def test_reopening_after_a_kill_is_recovery_and_no_finding() -> None:
 
 
 @pytest.mark.parametrize("benchmark", [FILLED, READS, None])
-def test_opening_what_was_filled_before_may_take_long(benchmark: Any) -> None:
+def test_opening_a_prepared_database_may_take_long(benchmark: Any) -> None:
     slow = line(open_ns=8 * TIMED_NS, close_ns=8 * TIMED_NS)
     assert texts_of(slow, benchmark=benchmark) == ("closing took 8.00× the timed work",)
 
@@ -91,7 +91,7 @@ def test_work_after_settling_is_reported() -> None:
     ("key", "much"),
     [("close_ns", 9 * TIMED_NS), ("open_ns", 9 * TIMED_NS), ("idle_cpu_ns", 9 * 10**6)],
 )
-def test_what_one_repetition_does_not_do_is_the_machines(key: str, much: int) -> None:
+def test_a_finding_must_appear_in_every_repetition(key: str, much: int) -> None:
     slow = line(**{key: much})
     assert texts_of(slow, slow, line()) == ()
     assert len(texts_of(slow, slow, slow)) == 1
@@ -130,7 +130,7 @@ def test_less_on_disk_than_can_be_compressed_is_reported() -> None:
     assert texts_of(held(4096), held(4096, 0)) == ()
 
 
-def test_how_far_the_values_can_be_compressed_counts() -> None:
+def test_the_compressibility_of_the_values_is_considered() -> None:
     disk_bytes = DUE_BYTES // 2 + 1
     assert texts_of(held(disk_bytes, compression_ratio=0.25)) == ()
     assert texts_of(held(disk_bytes, compression_ratio=1.0)) != ()
@@ -141,7 +141,7 @@ def test_how_far_the_values_can_be_compressed_counts() -> None:
     assert texts_of(line(disk_bytes=0, live_bytes=None)) == ()
 
 
-def test_what_keeps_nothing_holds_nothing() -> None:
+def test_an_engine_that_stores_nothing_has_no_space_finding() -> None:
     assert findings([held(0)], FRESH, stores=False) == ()
 
 
@@ -150,7 +150,7 @@ def timed(timed_ns: int, **changes: Any) -> Any:
     return line(timed_ns, **changes) | {"pass": "latency", "ending": "killed"}
 
 
-def test_being_faster_while_it_is_timed_is_reported() -> None:
+def test_an_engine_that_is_faster_while_timed_is_reported() -> None:
     lines = [line(2 * TIMED_NS), line(3 * TIMED_NS)]
     texts = ("2.50× as fast while each call was timed",)
     assert findings(lines, FRESH, timed(TIMED_NS * 4 // 5)) == texts

@@ -42,7 +42,7 @@ def gate(*rows: VerdictRow, **more: object) -> Gate:
         ((), 5),
     ],
 )
-def test_the_exit_code_is_that_of_the_gravest(
+def test_the_exit_code_is_that_of_the_most_severe_outcome(
     rows: tuple[VerdictRow, ...], code: int
 ) -> None:
     assert gate(*rows).exit_code() == code
@@ -73,7 +73,7 @@ def test_a_missing_base_excuses_no_failure(
     assert decision.exit_code(allow_no_base=True) == 3
 
 
-def test_what_fails_the_gate_can_be_chosen_and_failures_remain() -> None:
+def test_the_failing_outcomes_can_be_chosen_except_failures() -> None:
     unsure, slower = row(GateOutcome.INCONCLUSIVE), row(GateOutcome.REGRESSED)
     assert gate(unsure).exit_code("inconclusive") == 1
     assert gate(slower).exit_code("never") == 0
@@ -96,7 +96,7 @@ def test_an_ab_run_is_judged_by_its_own_rule(tmp_path: Path) -> None:
     assert slower.change == pytest.approx(slower.new / slower.base - 1, abs=0.02)
 
 
-def test_of_an_ab_run_only_the_chosen_cells_decide(tmp_path: Path) -> None:
+def test_only_the_chosen_cells_of_an_ab_run_decide(tmp_path: Path) -> None:
     slow, chosen = synthetic_ab.CELLS[:2]
     path = synthetic_ab.write_ab_run(tmp_path / "ab", effects={slow: 0.1})
     decision = gate_from_ab(judge(load_ab_run(path)), lambda name: name == chosen)
@@ -117,7 +117,7 @@ def test_a_failed_cell_of_an_ab_run_is_incomplete(tmp_path: Path) -> None:
     assert "3 entries differ" in failed.remark
 
 
-def test_two_answers_to_the_same_work_are_a_failure(tmp_path: Path) -> None:
+def test_different_answers_to_the_same_work_are_a_failure(tmp_path: Path) -> None:
     plan = synthetic_run.plan(repetitions=4)
     base = synthetic_run.lines(plan)
     changed = [
@@ -155,7 +155,7 @@ def compared(folder: Path, slower: float, repetitions: int = 4, lost: str = "") 
     return gate_from_comparison(run_changes.compare(*runs, limits))
 
 
-def test_of_two_runs_what_is_slower_by_more_than_the_threshold(tmp_path: Path) -> None:
+def test_cells_slower_by_more_than_the_threshold_regress(tmp_path: Path) -> None:
     decision = compared(tmp_path, 1.2)
     assert {r.name for r in decision.of(GateOutcome.REGRESSED)} == {
         f"{engine}/baseline/fillseq"
@@ -165,16 +165,14 @@ def test_of_two_runs_what_is_slower_by_more_than_the_threshold(tmp_path: Path) -
     assert compared(tmp_path / "same", 1.0).exit_code() == 0
 
 
-def test_three_repetitions_are_too_few_for_a_gate_whatever_they_show(
-    tmp_path: Path,
-) -> None:
+def test_three_repetitions_are_too_few_for_a_gate(tmp_path: Path) -> None:
     decision = compared(tmp_path, 1.5, repetitions=3)
     assert decision.judged == 0
     assert decision.exit_code() == 5
     assert "repetitions" in decision.why_nothing
 
 
-def test_a_cell_that_was_ok_and_is_not_any_more_is_a_failure(tmp_path: Path) -> None:
+def test_a_cell_that_is_no_longer_ok_is_a_failure(tmp_path: Path) -> None:
     decision = compared(tmp_path, 1.0, lost="fillrandom")
     [failed] = decision.of(GateOutcome.FAILED)
     assert failed.name == "alpha/baseline/fillrandom"

@@ -54,7 +54,7 @@ def test_cells_that_changed_with_one_build_are_confirmed_by_one_command() -> Non
     assert command.endswith("-k alpha/baseline/fillseq -k alpha/baseline/readseq")
 
 
-def test_one_slow_run_is_no_step_yet_and_no_pass_either() -> None:
+def test_one_slow_run_is_neither_a_step_nor_a_pass() -> None:
     result = against_history(history(13, CELLS, SLOW))
     [slow] = result.of(GateOutcome.NOT_GATED)
     assert slow.name == "alpha/baseline/fillseq"
@@ -101,25 +101,25 @@ def test_a_step_up_fails_nothing() -> None:
     assert (faster.remark, result.exit_code(), result.hints) == (SINCE, 0, ())
 
 
-def test_a_speed_up_does_not_hide_what_is_left_of_a_slowdown() -> None:
+def test_a_speed_up_does_not_hide_a_remaining_slowdown() -> None:
     both: Effect = lambda index, cell: 0.3 * (index >= 12) - 0.1 * (index >= 18)  # noqa: E731
     result = against_history(history(26, CELLS[:1], both))
     assert [row.outcome for row in result.rows] == [GateOutcome.NOMINATED]
 
 
-def test_a_rare_outlier_does_not_blind_a_long_series() -> None:
+def test_a_rare_outlier_does_not_hide_steps_of_a_long_series() -> None:
     wild: Effect = lambda index, cell: 0.4 * (index in (10, 33))  # noqa: E731
     result = against_history(history(50, CELLS, wild))
     assert {row.outcome for row in result.rows} == {GateOutcome.UNCHANGED}
 
 
-def test_what_began_long_ago_is_the_new_normal() -> None:
+def test_an_old_step_is_the_new_base() -> None:
     for later, code in ((RECENT, 1), (RECENT + 1, 0)):
         entries = history(12 + later, CELLS, SLOW)
         assert against_history(entries).exit_code() == code
 
 
-def test_runs_after_it_are_no_points() -> None:
+def test_later_runs_are_not_points() -> None:
     entries = history(20, CELLS, SLOW)
     result = gate_from_history(entries[12], entries, 0.05)
     assert not result.of(GateOutcome.NOMINATED)
@@ -137,7 +137,7 @@ def test_a_series_that_hides_a_tenth_is_not_gated() -> None:
 
 
 @pytest.mark.parametrize("points", [6, 12, 40])
-def test_what_is_said_to_be_visible_is_seen(points: int) -> None:
+def test_a_step_of_the_reported_smallest_size_is_found(points: int) -> None:
     """LATER runs on, nearly always: the spread is that of few points."""
     seen = 0
     for seed in range(40):
@@ -155,7 +155,7 @@ def test_ratios_are_judged_as_ratios() -> None:
     assert slower.name == "alpha/baseline/fillseq"
 
 
-def test_a_young_history_is_no_base_and_that_of_another_machine_no_excuse() -> None:
+def test_short_histories_and_other_machines_are_not_a_base() -> None:
     young = against_history(history(5, CELLS))
     assert young.exit_code() == 5
     assert young.exit_code(allow_no_base=True) == 0
@@ -179,7 +179,7 @@ def test_a_run_without_any_rate_never_passes() -> None:
         assert result.exit_code(allow_no_base=True) == 5
 
 
-def test_a_cell_that_the_history_has_must_be_there_and_ok() -> None:
+def test_a_cell_of_the_history_must_be_present_and_ok() -> None:
     entries = history(13, (*CELLS, CellName("beta", "x", "readseq")))
     cells = entries[-1].cells
     failed = dataclasses.replace(cells[1], status="wrong", rate=None, n=0)
@@ -190,7 +190,7 @@ def test_a_cell_that_the_history_has_must_be_there_and_ok() -> None:
     assert result.exit_code() == 3
 
 
-def test_what_vanished_stays_missing_for_as_many_runs() -> None:
+def test_a_vanished_cell_stays_missing_for_recent_runs() -> None:
     both = history(50, (*CELLS, CellName("beta", "x", "readseq")))
 
     def gone_from(start: int) -> Gate:

@@ -26,7 +26,7 @@ def gated_row(cell_judgement: Judgement, unseen: float | None) -> VerdictRow:
     return gated(with_judgement(row, cell_judgement, unseen))
 
 
-def test_what_could_hide_a_slowdown_above_a_tenth_is_not_gated() -> None:
+def test_cells_that_could_hide_ten_percent_are_not_gated() -> None:
     assert gated_row(judgement(), 0.1).outcome == GateOutcome.INCONCLUSIVE
     vague = gated_row(judgement(), 0.12)
     assert (vague.outcome, vague.judged) == (GateOutcome.NOT_GATED, False)
@@ -38,7 +38,7 @@ def test_what_could_hide_a_slowdown_above_a_tenth_is_not_gated() -> None:
     assert (unchanged.outcome, unchanged.judged) == (GateOutcome.UNCHANGED, True)
 
 
-def test_a_slowdown_that_was_not_believed_went_unseen() -> None:
+def test_an_unconfirmed_slowdown_is_reported_as_unseen() -> None:
     slower = gated_row(judgement(log_shift=0.3, log_high=0.33), 0.05)
     assert slower.outcome == GateOutcome.NOT_GATED
     assert slower.unseen == pytest.approx(0.35, abs=0.001)
@@ -51,7 +51,7 @@ def test_without_an_interval_nothing_is_gated(verdict: Verdict) -> None:
     assert row.remark
 
 
-def test_counts_do_not_swell_the_number_of_what_is_judged() -> None:
+def test_counts_are_not_counted_as_judged_cells() -> None:
     same = VerdictRow(Kind.COUNT, "a/b/c write_calls", GateOutcome.UNCHANGED)
     timed = dataclasses.replace(same, kind=Kind.CELL)
     assert Gate("new", "base", "rule", (same, timed)).judged == 1
@@ -98,7 +98,7 @@ def test_a_side_b_that_cannot_be_counted_any_more_has_failed(tmp_path: Path) -> 
     assert f"3 rows to check::{CELL_A} instructions: side a: it ended" in warning
 
 
-def test_an_ab_run_that_was_cut_is_incomplete(tmp_path: Path) -> None:
+def test_an_interrupted_ab_run_is_incomplete(tmp_path: Path) -> None:
     path = synthetic_ab.write_ab_run(tmp_path / "ab", effects={CELL_A: 0.1}, confirm=())
     run = load_ab_run(path)
     assert run.unfinished

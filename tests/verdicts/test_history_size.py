@@ -32,7 +32,7 @@ def test_a_thousand_runs_are_one_small_page(tmp_path: Path) -> None:
     assert len(page.encode()) < MOST_BYTES
 
 
-def test_twice_the_runs_take_little_more_than_twice_the_work(tmp_path: Path) -> None:
+def test_work_grows_linearly_with_the_runs(tmp_path: Path) -> None:
     def work(runs: int) -> int:
         folder = tmp_path / str(runs)
         past.write(folder, past.history(runs, CELLS[:6], effect, reference="pinned"))

@@ -58,7 +58,7 @@ DIFFERENT: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("what", DIFFERENT)
-def test_what_differs_starts_a_new_series(what: str) -> None:
+def test_changed_conditions_start_a_new_series(what: str) -> None:
     entries = past.history(6)
     all_series = series([*entries[:3], *(DIFFERENT[what](e) for e in entries[3:])])
     assert [len(s.points) for s in all_series] == [3, 3]
@@ -76,7 +76,7 @@ def test_another_seed_or_label_does_not_start_a_new_series() -> None:
     assert len(only_series.points) == 6
 
 
-def test_a_failed_cell_is_no_point() -> None:
+def test_a_failed_cell_is_not_a_point() -> None:
     entries = past.history(6)
     failed = replace(entries[2].cells[0], status="error", rate=None)
     entries[2] = replace(entries[2], cells=(failed,))
@@ -188,7 +188,7 @@ def test_another_machine_may_confirm() -> None:
     assert change.state is State.CONFIRMED
 
 
-def test_the_newest_ab_run_that_can_tell_decides() -> None:
+def test_the_newest_conclusive_ab_run_decides() -> None:
     ab_runs = [
         confirming(29, 30, (0.94, 0.92, 0.96), 100),
         confirming(29, 30, (1.0, 0.99, 1.01), 101, Verdict.UNCHANGED),
@@ -243,7 +243,7 @@ def test_a_blip_within_a_window_is_nominated_for_as_long_as_it_lasts() -> None:
     assert changes(past.history(60, effect=effect)) == ()
 
 
-def test_a_regression_that_was_mended_is_over() -> None:
+def test_a_fixed_regression_is_closed() -> None:
     entries = past.history(80, effect=past.step_at(30, SLOWER, 60))
     decided = confirming(29, 30, (0.94, 0.92, 0.96), 200)
     first, second = changes([*entries, decided])
@@ -256,7 +256,7 @@ def test_a_regression_that_was_mended_is_over() -> None:
     assert unconfirmed.verdict == "over, unconfirmed"
 
 
-def test_more_than_what_was_lost_is_an_improvement() -> None:
+def test_a_gain_larger_than_the_loss_is_an_improvement() -> None:
     def effect(index: int, name: CellName) -> float:
         return 0.0 if index < 30 else 0.06 if index < 60 else -0.06
 
@@ -264,14 +264,14 @@ def test_more_than_what_was_lost_is_an_improvement() -> None:
     assert second.is_improvement
 
 
-def test_an_ab_run_says_more_than_that_a_step_took_one_back() -> None:
+def test_an_ab_run_outweighs_a_step_back() -> None:
     entries = past.history(80, effect=past.step_at(30, SLOWER, 60))
     decided = confirming(59, 60, (1.06, 1.04, 1.08), 200, Verdict.IMPROVED)
     _, second = changes([*entries, decided])
     assert (second.state, second.decided_by) == (State.CONFIRMED, decided)
 
 
-def test_falling_back_to_where_it_once_was_is_a_regression() -> None:
+def test_falling_back_to_an_earlier_level_is_a_regression() -> None:
     def effect(index: int, name: CellName) -> float:
         return 0.06 if 30 <= index < 60 else -0.06 if 60 <= index < 90 else 0.0
 
@@ -279,6 +279,6 @@ def test_falling_back_to_where_it_once_was_is_a_regression() -> None:
     assert last.is_nominated
 
 
-def test_losing_an_improvement_is_a_regression_like_any_other() -> None:
+def test_losing_an_improvement_is_a_regression() -> None:
     _, second = changes(past.history(90, effect=past.step_at(30, -SLOWER, 60)))
     assert second.is_nominated

@@ -41,7 +41,7 @@ def as_shown(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_all_rows_stand_on_a_page_that_measured_nothing_of_them(
+def test_all_rows_are_on_a_page_without_measurements_of_them(
     tmp_path: Path, name: str
 ) -> None:
     plan = synthetic_run.plan()
@@ -55,7 +55,7 @@ def test_all_rows_stand_on_a_page_that_measured_nothing_of_them(
             assert cell == as_shown(printed.printed[column]), (printed, column)
 
 
-def test_all_rows_stand_on_the_page_of_their_sweep(tmp_path: Path) -> None:
+def test_all_rows_are_on_the_page_of_their_sweep(tmp_path: Path) -> None:
     plan = synthetic_sweep.plan()
     text = page(tmp_path, plan, synthetic_sweep.lines(plan))
     shown = [figures(row) for row in rows(text)]
@@ -96,7 +96,7 @@ def scale(folder: Path, engines: tuple[str, ...]) -> str:
     return page(folder, plan, lines)
 
 
-def test_ours_stand_under_the_published_row_of_the_same_test(tmp_path: Path) -> None:
+def test_our_rows_are_under_the_published_row_of_the_same_test(tmp_path: Path) -> None:
     text = scale(tmp_path, ("rocksdb", "leveldb"))
     section = text.partition('id="published-rocksdb-vs-leveldb"')[2]
     ours = [row for row in section.split("<tr")[1:] if "here: " in row]
@@ -123,7 +123,7 @@ def test_a_page_of_rates_lists_what_it_cannot_draw(tmp_path: Path) -> None:
         assert row[1].startswith(figure.printed_rate)
 
 
-def test_several_sources_stand_on_one_page(tmp_path: Path) -> None:
+def test_several_sources_are_on_one_page(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
     plan["suite"]["published"] = ["leveldb-2011", *SOURCES]
     shown = rows(page(tmp_path, plan))
@@ -131,7 +131,7 @@ def test_several_sources_stand_on_one_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_what_rows_are_mapped_to_is_in_a_suite_that_names_them(name: str) -> None:
+def test_mapped_scenarios_are_in_a_suite_that_names_the_page(name: str) -> None:
     """A scenario that is renamed must not leave its row without ours in silence."""
     config = configuration.load(ROOT / "configs")
     suites = [s for s in config.suites.values() if name in s.published]
@@ -150,7 +150,7 @@ def test_what_rows_are_mapped_to_is_in_a_suite_that_names_them(name: str) -> Non
         assert set(row.engines) <= set(config.engines)
 
 
-def test_a_table_without_what_it_needs_is_an_error(tmp_path: Path) -> None:
+def test_a_table_with_missing_keys_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "odd.csv").write_text("engine,x\na,1\n")
     (tmp_path / "odd.toml").write_text(
         'kind = "tests"\ntitle = "t"\nyear = 2000\nsource = "s"\nmachine = "m"\n'

@@ -72,7 +72,7 @@ def changed(**changes: Any) -> resources.Resources:
     return resources.resources(LINE | changes)
 
 
-def test_what_is_unknown_stays_unknown() -> None:
+def test_unknown_values_stay_unknown() -> None:
     assert set(dataclasses.astuple(resources.resources({}))) == {None}
     nothing: Any = dict.fromkeys(LINE)
     blank = resources.resources(nothing)
@@ -88,7 +88,7 @@ def test_counters_of_another_window_are_not_shown_next_to_ours() -> None:
     assert medians.disk_bytes == 87_000
 
 
-def test_medians_are_over_the_lines_that_tell() -> None:
+def test_medians_are_over_the_lines_that_have_a_value() -> None:
     records: list[Any] = [{**LINE, "disk_bytes": n} for n in (10, 30, 20)]
     records[0]["deferred"] = None
     medians = resources.medians(records)

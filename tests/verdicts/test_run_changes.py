@@ -43,7 +43,7 @@ def refused(base: Run, new: Run) -> list[str]:
 
 
 def test_a_table_is_what_the_raw_lines_give_by_hand(tmp_path: Path) -> None:
-    """Recomputed from the files with nothing of the module."""
+    """Recomputed from the files without the module under test."""
     rates = {
         BASE: {ALPHA: (185e3, 184e3, 187e3), BETA: (5e4, 5.4e4, 5.2e4)},
         NEW: {ALPHA: (164e3, 162.5e3, 165e3), BETA: (5.3e4, 5.1e4, 5.6e4)},
@@ -127,7 +127,7 @@ def benchmark(name: str, value: Any) -> Callable[[Document], None]:
         ),
     ],
 )
-def test_what_must_be_equal_refuses_and_is_named_with_both_values(
+def test_differing_conditions_are_refused_with_both_values(
     tmp_path: Path, change: Callable[[Document], None], message: str
 ) -> None:
     def apart(document: Document) -> None:
@@ -137,7 +137,7 @@ def test_what_must_be_equal_refuses_and_is_named_with_both_values(
     assert message in refused(base, new)
 
 
-def test_another_method_refuses(tmp_path: Path) -> None:
+def test_runs_of_different_methods_are_refused(tmp_path: Path) -> None:
     base, new = (run(tmp_path / name, unchanged) for name in (BASE, NEW))
     new = replace(new, plan=replace(new.plan, method=2))
     assert refused(base, new) == ["method: 1 in base, 2 in new"]
@@ -159,7 +159,7 @@ def test_runs_without_a_cell_in_common_are_refused(tmp_path: Path) -> None:
     assert message.startswith("cells: 4 cells such as alpha/")
 
 
-def test_a_definition_that_only_one_run_has_does_not_refuse(tmp_path: Path) -> None:
+def test_a_definition_in_only_one_run_is_accepted(tmp_path: Path) -> None:
     """A run of schema 1 does not say which benchmarks are one call."""
 
     def older(document: Document) -> None:
@@ -217,14 +217,14 @@ def test_a_lost_cell_alone_exits_3_and_a_gained_one_does_not(tmp_path: Path) -> 
     assert f"gained  {BETA}" in "\n".join(c.text for c in compare_text.lines(back))
 
 
-def test_a_cell_that_the_new_run_never_came_to_is_lost(tmp_path: Path) -> None:
+def test_a_cell_that_the_new_run_did_not_reach_is_lost(tmp_path: Path) -> None:
     base = run(tmp_path / BASE, unchanged)
     changes = compared(base, with_line(two_runs.write(tmp_path / NEW), BETA, {}))
     assert cell(changes, BETA).standing is RatePresence.LOST
     assert "not measured" in cell(changes, BETA).reason
 
 
-def test_two_answers_to_the_same_work_are_no_comparison(tmp_path: Path) -> None:
+def test_different_answers_to_the_same_work_are_not_compared(tmp_path: Path) -> None:
     base = run(tmp_path / BASE, unchanged)
     folder = two_runs.write(tmp_path / NEW)
     for engine in ("alpha", "beta-tree"):
@@ -237,7 +237,7 @@ def test_two_answers_to_the_same_work_are_no_comparison(tmp_path: Path) -> None:
     assert changes.exit_code("regression") == 3
 
 
-def test_an_answer_that_nobody_verified_disputes_nothing(tmp_path: Path) -> None:
+def test_an_unverified_answer_is_not_a_dispute(tmp_path: Path) -> None:
     """An engine that stores nothing has no answer."""
 
     def storeless(document: Document) -> None:
@@ -282,9 +282,7 @@ def test_a_cell_of_one_run_alone_says_how_it_failed(tmp_path: Path) -> None:
     assert row.note == "error: signal 11 (SIGSEGV)"
 
 
-def test_what_could_go_unseen_is_half_of_an_interval_that_suffices(
-    tmp_path: Path,
-) -> None:
+def test_the_unseen_change_is_half_of_a_sufficient_interval(tmp_path: Path) -> None:
     rates = {ALPHA: scaled(1, 0.1)}
     base, new = (run(tmp_path / name, unchanged, rates) for name in (BASE, NEW))
     compared_cell = cell(compared(base, new), ALPHA)
@@ -313,7 +311,7 @@ def test_a_change_against_the_medians_is_reported(
     assert remark not in note(cell(compared(older, older), ALPHA))
 
 
-def test_a_missing_engine_is_lost_and_refuses_nothing(tmp_path: Path) -> None:
+def test_a_missing_engine_is_lost_but_does_not_refuse(tmp_path: Path) -> None:
     """Without its executable its flags are unknown."""
 
     def missing(document: Document) -> None:
@@ -339,9 +337,7 @@ def test_nothing_rated_in_both_exits_5(tmp_path: Path) -> None:
     assert [changes.exit_code(f) for f in ("regression", "never")] == [5, 5]
 
 
-def test_a_gate_does_not_pass_what_single_repetitions_cannot_tell(
-    tmp_path: Path,
-) -> None:
+def test_a_gate_does_not_pass_single_repetitions(tmp_path: Path) -> None:
     runs = []
     for name in (BASE, NEW):
         document = two_runs.plan(name, repetitions=1)
@@ -388,7 +384,7 @@ def test_disturbed_repetitions_are_counted_next_to_the_change(tmp_path: Path) ->
     assert "disturbed: 0 in base, 3 in new" in note(cell(changes, ALPHA))
 
 
-def test_what_is_hidden_is_counted_and_shown_on_request(tmp_path: Path) -> None:
+def test_hidden_rows_are_counted_and_shown_on_request(tmp_path: Path) -> None:
     base, new = (run(tmp_path / name, unchanged) for name in (BASE, NEW))
     changes = compared(base, new)
     short = "\n".join(line.text for line in compare_text.lines(changes))

@@ -45,7 +45,7 @@ def test_resampling_keeps_each_rate_at_its_time() -> None:
     assert series.resampled(7) == pytest.approx([1e10, 1e10, *[2.5e9] * 4, 1e10])
 
 
-def test_resampling_survives_edges_that_are_no_whole_numbers() -> None:
+def test_resampling_handles_fractional_edges() -> None:
     points = [[7 * n + 3, n + 1] for n in range(251)]
     series = timeline.timeline({"timeline": points})
     assert series is not None
@@ -65,7 +65,7 @@ def test_stalls_come_longest_first() -> None:
     ]
 
 
-def test_older_lines_have_neither() -> None:
+def test_older_lines_have_no_timeline_and_no_stalls() -> None:
     lines: list[Any] = [{}, {"timeline": None, "stall_count": None}, {"timeline": []}]
     for line in lines:
         assert timeline.timeline(line) is None
