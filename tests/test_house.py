@@ -54,7 +54,7 @@ def engine_words() -> list[str]:
 
 
 def test_the_top_level_is_fixed() -> None:
-    """Nothing but the folders and files that product.md names."""
+    """The top level has only the folders and files that product.md names."""
     entries = {p.name for p in ROOT.iterdir() if not p.name.startswith(".")}
     assert entries - {"build"} == {*FOLDERS, *FILES}
 
@@ -116,7 +116,7 @@ def test_every_room_of_the_core_is_small_and_has_a_rank() -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_every_folder_says_what_belongs_in_it(folder: str) -> None:
+def test_every_folder_has_a_readme(folder: str) -> None:
     """A short README in every top-level folder."""
     lines = (ROOT / folder / "README.md").read_text().splitlines()
     assert 3 <= len(lines) <= 200
