@@ -62,7 +62,7 @@ def answer(
     """
     resolved = {**OPTIONS, "num": ops, "reads": ops, **(options or {})}
     entries_bytes = ops * (resolved["key_size"] + resolved["value_size"])
-    is_writing, found = writes(benchmark), _found(benchmark, ops)
+    is_writing, found = writes(benchmark), _found_count(benchmark, ops)
     has_bytes = found or kind_of(benchmark) == "write"
     is_chance = kind_of(benchmark) == "mix" and resolved["threads"] > 1
     by_thread = [ops // resolved["threads"]] * resolved["threads"]
@@ -88,7 +88,7 @@ def answer(
     return (with_writer(base, ops // 5) if has_writer(benchmark) else base) | changed
 
 
-def _found(benchmark: str, ops: int) -> int:
+def _found_count(benchmark: str, ops: int) -> int:
     is_asking = kind_of(benchmark) in ("read", "mix")
     return ops if is_asking and finds(benchmark) != "none" else 0
 
