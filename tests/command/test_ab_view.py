@@ -56,7 +56,7 @@ def events(plan: AbPlan) -> list[Event]:
     ]
 
 
-def shown(terminal: bool = False, quiet: bool = False) -> list[str]:
+def printed_lines(terminal: bool = False, quiet: bool = False) -> list[str]:
     stream, plan = io.StringIO(), ab_plan()
     console = Console(
         file=stream, width=200, force_terminal=terminal, _environ={"TERM": "xterm"}
@@ -69,7 +69,7 @@ def shown(terminal: bool = False, quiet: bool = False) -> list[str]:
 
 
 def test_a_pipe_gets_a_line_for_each_round_and_a_heartbeat() -> None:
-    lines = shown()
+    lines = printed_lines()
     assert lines[0].startswith("kvmatrix ab 20260102-030405-lab  cells=1 of 1 screen=3")
     assert lines[1:4] == ["machine a machine", "note a remark", "warn a warning"]
     assert lines[4].startswith("[4/7] confirm 1/4 one/base/fillseq ")
@@ -81,7 +81,7 @@ def test_a_pipe_gets_a_line_for_each_round_and_a_heartbeat() -> None:
 
 
 def test_a_terminal_gets_the_lines_above_a_progress_bar() -> None:
-    text = "\n".join(shown(terminal=True))
+    text = "\n".join(printed_lines(terminal=True))
     assert "[4/7] confirm 1/4 one/base/fillseq " in text
     assert "confirm 4 a one/base/fillseq" in text
     assert "25 %  90 s elapsed, ~30 s left" in text
@@ -90,5 +90,5 @@ def test_a_terminal_gets_the_lines_above_a_progress_bar() -> None:
 
 
 def test_quiet_prints_only_warnings() -> None:
-    assert shown(quiet=True) == ["warn a warning"]
-    assert shown(terminal=True, quiet=True) == ["warn a warning"]
+    assert printed_lines(quiet=True) == ["warn a warning"]
+    assert printed_lines(terminal=True, quiet=True) == ["warn a warning"]

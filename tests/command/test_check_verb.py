@@ -173,7 +173,7 @@ def test_a_short_history_passes_only_with_allow_no_base(tmp_path: Path) -> None:
     assert allowed.stdout.startswith("::warning ")
 
 
-def cut(folder: Path, *keep: str) -> None:
+def keep_lines(folder: Path, *keep: str) -> None:
     """Keep the lines that contain one of these texts."""
     path = folder / "measurements.jsonl"
     lines = path.read_text().splitlines(keepends=True)
@@ -183,7 +183,7 @@ def cut(folder: Path, *keep: str) -> None:
 def test_a_short_history_does_not_excuse_a_missing_cell(tmp_path: Path) -> None:
     add_to_history(tmp_path, range(1, 4))
     name = run_of(tmp_path, 9)
-    cut(tmp_path / name, '"readseq"')
+    keep_lines(tmp_path / name, '"readseq"')
     words = [name, "--against", "history", "--allow-no-base"]
     result = check(tmp_path, *words)
     assert result.exit_code == 3
@@ -193,11 +193,11 @@ def test_a_short_history_does_not_excuse_a_missing_cell(tmp_path: Path) -> None:
 def test_an_unfinished_run_never_passes(tmp_path: Path) -> None:
     add_to_history(tmp_path, range(1, 7))
     name = run_of(tmp_path, 20)
-    cut(tmp_path / name, '"repetition": 1,', '"repetition":1,')
+    keep_lines(tmp_path / name, '"repetition": 1,', '"repetition":1,')
     result = check(tmp_path, name, "--against", "history")
     assert result.exit_code == 3
     assert "unfinished" in result.stdout
-    cut(tmp_path / name, "nothing")
+    keep_lines(tmp_path / name, "nothing")
     bases = {"history": "no cell of this run has a rate", "20260106": "no measurements"}
     for against, reason in bases.items():
         empty = check(tmp_path, name, "--against", against)

@@ -310,7 +310,7 @@ def test_a_damaged_file_of_google_benchmark_is_an_error(results: Path) -> None:
 
 
 def test_the_published_run_compared_with_itself_has_not_changed() -> None:
-    """Schema 1, and many cells without a rate in both."""
+    """The run has schema 1, and many cells without a rate."""
     name = "20261121-022802-leveldb-2011"
     done = compare(ROOT / "results", name, name, "--format", "json", "--fail-on", "any")
     assert done.returncode == 0, done.stderr

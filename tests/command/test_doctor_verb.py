@@ -42,12 +42,12 @@ def lab(tmp_path: Path) -> Lab:
     return lab
 
 
-def shown(findings: list[Finding], width: int = 100) -> list[str]:
+def screen(findings: list[Finding], width: int = 100) -> list[str]:
     return [line.plain.rstrip() for line in lines(findings, "a machine", width)]
 
 
 def test_the_screen() -> None:
-    assert shown([FINE, DOUBTED, FAILED]) == [
+    assert screen([FINE, DOUBTED, FAILED]) == [
         "kvmatrix doctor  is this machine fit to measure on?",
         "a machine",
         "",
@@ -63,7 +63,7 @@ def test_the_screen() -> None:
 
 
 def test_lines_fit_and_lose_nothing() -> None:
-    narrow = shown([fail("data dir", "a b c d e f " * 9, "x " * 30)], 40)
+    narrow = screen([fail("data dir", "a b c d e f " * 9, "x " * 30)], 40)
     assert max(map(len, narrow[1:-1])) <= 40
     assert " ".join(narrow).count("f") >= 9
 

@@ -29,7 +29,7 @@ from tests.builders.synthetic_ab import AB_RUN_ID, CELLS, LABELS, write_ab_run
 READS = CellName("beta", "baseline", "readrandom")
 
 
-def called(*words: str | Path) -> Result:
+def history(*words: str | Path) -> Result:
     return CliRunner().invoke(main, ["history", *map(str, words)])
 
 
@@ -61,7 +61,7 @@ def at(folder: Path) -> tuple[str, str]:
 
 
 def test_open_changes_come_first(folder: Path) -> None:
-    done = called(*at(folder))
+    done = history(*at(folder))
     assert done.exit_code == 0
     flagged = [line for line in done.stdout.splitlines() if line[:1] in "▼▲"]
     assert [line.split()[:3] for line in flagged if line] == [
@@ -75,10 +75,10 @@ def test_open_changes_come_first(folder: Path) -> None:
 
 
 def test_the_last_runs_and_closed_steps_are_listed(tmp_path: Path) -> None:
-    """A slowdown of one build's own measurements is closed, and has its size."""
+    """A slowdown among measurements of one build is closed, and shown with its size."""
     runs = past.history(40, effect=past.step_at(30, 0.06))
     entries = [past.entry(i, e.cells, binary="one binary") for i, e in enumerate(runs)]
-    text = called(*at(past.write(tmp_path, entries))).stdout
+    text = history(*at(past.write(tmp_path, entries))).stdout
     rows = [line.split() for line in text.splitlines()]
     head = rows.index(["run", "label", "date", "suite"])
     newest = entries[-1]
@@ -103,13 +103,13 @@ def test_the_history_is_among_the_results(
         moved = ()
     before = moved if way == "before" else ()
     after = moved if way == "after" else ()
-    done = called(*before, "add", synthetic_records.RUN_ID, *after)
+    done = history(*before, "add", synthetic_records.RUN_ID, *after)
     assert (done.exit_code, done.stderr) == (0, "")
     assert (results / "history" / f"{synthetic_records.RUN_ID}.json").is_file()
-    assert "1 run · 1 machine" in called(*moved).stdout
+    assert "1 run · 1 machine" in history(*moved).stdout
     elsewhere = "--history-dir", str(tmp_path / "h")
     assert (
-        called(*elsewhere, *before, "add", synthetic_records.RUN_ID, *after).exit_code
+        history(*elsewhere, *before, "add", synthetic_records.RUN_ID, *after).exit_code
         == 0
     )
     assert (tmp_path / "h" / f"{synthetic_records.RUN_ID}.json").is_file()
@@ -120,28 +120,28 @@ def test_a_nomination_says_how_to_confirm_it(folder: Path) -> None:
         f"scripts/kvmatrix ab quick --a BUILD_OF_{past.commit(44)}"
         f" --b BUILD_OF_{past.commit(45)} -k beta/baseline/readrandom"
     )
-    assert f"to confirm: {command}" in called(*at(folder)).stdout
+    assert f"to confirm: {command}" in history(*at(folder)).stdout
 
 
 def test_a_label_cannot_break_out_of_the_command(tmp_path: Path) -> None:
     label = "$(reboot); x"
     runs = past.history(40, effect=past.step_at(30, 0.06))
     entries = [past.entry(i, e.cells, label=label) for i, e in enumerate(runs)]
-    done = called(*at(past.write(tmp_path, entries)))
+    done = history(*at(past.write(tmp_path, entries)))
     assert f"--a 'BUILD_OF_{label}'" in done.stdout
 
 
 def test_cells_can_be_chosen(folder: Path) -> None:
-    done = called(*at(folder), "-k", "beta/*")
+    done = history(*at(folder), "-k", "beta/*")
     assert "readrandom" in done.stdout
     assert "fillseq" not in done.stdout
-    wrong = called(*at(folder), "-k", "gamma/*")
+    wrong = history(*at(folder), "-k", "gamma/*")
     assert wrong.exit_code == 2
     assert "does not match a cell" in wrong.stderr
 
 
 def test_the_last_runs_are_shown_and_all_are_examined(folder: Path) -> None:
-    done = called(*at(folder), "--last", "20")
+    done = history(*at(folder), "--last", "20")
     assert "the last 20 of 61 runs" in done.stdout
     assert "readrandom" in done.stdout
     assert "fillseq" not in done.stdout
@@ -149,7 +149,7 @@ def test_the_last_runs_are_shown_and_all_are_examined(folder: Path) -> None:
 
 def test_csv_has_every_point_and_json_every_step(folder: Path) -> None:
     rows = list(
-        csv.DictReader(io.StringIO(called(*at(folder), "--format", "csv").stdout))
+        csv.DictReader(io.StringIO(history(*at(folder), "--format", "csv").stdout))
     )
     assert len(rows) == 60 * 3 + 1
     steps = [row for row in rows if row["step"]]
@@ -158,7 +158,7 @@ def test_csv_has_every_point_and_json_every_step(folder: Path) -> None:
         (past.run_id(30), "regressed"),
         (past.run_id(45), "nominated"),
     }
-    document = json.loads(called(*at(folder), "--format", "json").stdout)
+    document = json.loads(history(*at(folder), "--format", "json").stdout)
     (machine,) = document["machines"]
     assert (machine["regressed"], machine["nominated"], machine["improved"]) == (
         1,
@@ -177,7 +177,7 @@ def test_two_machines_are_distinguished(tmp_path: Path) -> None:
     there = {**past.MACHINE, "cpu_model": "Another CPU"}
     runs = past.history(6)
     moved = [past.entry(i + 6, e.cells, machine=there) for i, e in enumerate(runs)]
-    done = called(*at(past.write(tmp_path, [*runs, *moved])))
+    done = history(*at(past.write(tmp_path, [*runs, *moved])))
     assert "machine 1: Another CPU" in done.stdout
     assert "machine 2: Synthetic CPU" in done.stdout
     assert "2 with fewer than 10 points" not in done.stdout
@@ -185,7 +185,7 @@ def test_two_machines_are_distinguished(tmp_path: Path) -> None:
 
 
 def test_a_missing_history_is_not_an_empty_one(tmp_path: Path) -> None:
-    done = called(*at(tmp_path / "absent"))
+    done = history(*at(tmp_path / "absent"))
     assert (done.exit_code, done.stdout) == (5, "")
     assert "history add" in done.stderr
 
@@ -193,7 +193,7 @@ def test_a_missing_history_is_not_an_empty_one(tmp_path: Path) -> None:
 def test_a_damaged_history_is_named(folder: Path) -> None:
     path = folder / f"{past.run_id(7)}.json"
     path.write_bytes(path.read_bytes()[:200])
-    done = called(*at(folder))
+    done = history(*at(folder))
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(f"kvmatrix: {path}: ")
 
@@ -202,21 +202,21 @@ def write_run(results: Path) -> Path:
     return synthetic_run.write_run(results / synthetic_records.RUN_ID)
 
 
-def added(tmp_path: Path, *words: str) -> Result:
+def add_run(tmp_path: Path, *words: str) -> Result:
     places = ("--results-dir", tmp_path / "results", "--history-dir", tmp_path / "h")
-    return called("add", *places, *words)
+    return history("add", *places, *words)
 
 
 def test_a_run_is_added_once(tmp_path: Path) -> None:
     write_run(tmp_path / "results")
-    done = added(tmp_path, "@last", "--label", "abc123")
+    done = add_run(tmp_path, "@last", "--label", "abc123")
     assert done.exit_code == 0, done.stderr
     (entry,) = load(tmp_path / "h")
     assert (entry.run, entry.label) == (synthetic_records.RUN_ID, "abc123")
     before = (tmp_path / "h" / f"{entry.run}.json").read_bytes()
-    again = added(tmp_path, synthetic_records.RUN_ID, "--label", "abc123")
+    again = add_run(tmp_path, synthetic_records.RUN_ID, "--label", "abc123")
     assert (again.exit_code, "(already there)" in again.stdout) == (0, True)
-    relabelled = added(tmp_path, synthetic_records.RUN_ID, "--label", "def456")
+    relabelled = add_run(tmp_path, synthetic_records.RUN_ID, "--label", "def456")
     assert relabelled.exit_code == 2
     assert "different entry" in relabelled.stderr
     assert (tmp_path / "h" / f"{entry.run}.json").read_bytes() == before
@@ -225,7 +225,7 @@ def test_a_run_is_added_once(tmp_path: Path) -> None:
 
 def test_the_folder_may_be_named_before_the_verb(tmp_path: Path) -> None:
     run = write_run(tmp_path / "results")
-    done = called("--history-dir", tmp_path / "h", "add", str(run))
+    done = history("--history-dir", tmp_path / "h", "add", str(run))
     assert done.exit_code == 0, done.stderr
     assert len(load(tmp_path / "h")) == 1
 
@@ -234,7 +234,7 @@ def test_an_unfinished_run_is_not_added(tmp_path: Path) -> None:
     run = write_run(tmp_path / "results")
     lines = (run / "measurements.jsonl").read_text().splitlines(keepends=True)
     (run / "measurements.jsonl").write_text("".join(lines[:50]))
-    done = added(tmp_path, "@last")
+    done = add_run(tmp_path, "@last")
     assert done.exit_code == 2
     assert f"resume {run.name}" in done.stderr
     assert not (tmp_path / "h").exists()
@@ -244,7 +244,7 @@ def test_an_unfinished_ab_run_is_not_added(tmp_path: Path) -> None:
     run = write_ab_run(tmp_path / "results" / AB_RUN_ID)
     lines = (run / "measurements.jsonl").read_text().splitlines(keepends=True)
     (run / "measurements.jsonl").write_text("".join(lines[:-4]))
-    done = added(tmp_path, AB_RUN_ID)
+    done = add_run(tmp_path, AB_RUN_ID)
     assert done.exit_code == 2
     assert f"not finished; run scripts/kvmatrix resume {AB_RUN_ID}" in done.stderr
     assert not (tmp_path / "h").exists()
@@ -252,7 +252,7 @@ def test_an_unfinished_ab_run_is_not_added(tmp_path: Path) -> None:
 
 def test_a_label_that_no_entry_can_hold_is_refused(tmp_path: Path) -> None:
     write_run(tmp_path / "results")
-    done = added(tmp_path, "@last", "--label", "a\x1bb")
+    done = add_run(tmp_path, "@last", "--label", "a\x1bb")
     assert done.exit_code == 2
     assert "label" in done.stderr
     assert not (tmp_path / "h").exists()
@@ -262,14 +262,14 @@ def test_nothing_is_added_if_one_of_the_runs_is_damaged(tmp_path: Path) -> None:
     write_run(tmp_path / "results")
     damaged = synthetic_run.write_run(tmp_path / "results/20260203-040506-damaged")
     (damaged / "run.json").write_text("{")
-    done = added(tmp_path, synthetic_records.RUN_ID, damaged.name)
+    done = add_run(tmp_path, synthetic_records.RUN_ID, damaged.name)
     assert done.exit_code == 2
     assert not (tmp_path / "h").exists()
 
 
 def ab_entry(tmp_path: Path, **options: Any) -> Any:
     write_ab_run(tmp_path / "results" / AB_RUN_ID, **options)
-    done = added(tmp_path, AB_RUN_ID)
+    done = add_run(tmp_path, AB_RUN_ID)
     assert done.exit_code == 0, done.stderr
     (entry,) = load(tmp_path / "h")
     return entry

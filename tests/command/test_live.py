@@ -78,14 +78,16 @@ def cell_a(live_board: Board) -> MeasuredCell:
     return live_board.cell(A.engine, A.scenario, A.benchmark)
 
 
-def shown(width: int = 100, height: int = 40, live_board: Board | None = None) -> str:
+def screen_text(
+    width: int = 100, height: int = 40, live_board: Board | None = None
+) -> str:
     resume = "scripts/kvmatrix resume R"
     lines = screen(live_board or board(), width, height, UNICODE, resume)
     return "\n".join(text.plain for text in lines)
 
 
 def test_the_table_has_the_best_starred_and_the_spread_next_to_it() -> None:
-    row = next(x for x in shown().splitlines() if x.startswith("  fillseq"))
+    row = next(x for x in screen_text().splitlines() if x.startswith("  fillseq"))
     assert row.split() == [
         "fillseq",
         *("★", "4.07M", "±2.0", "%"),
@@ -101,7 +103,7 @@ def row_of(*rates: tuple[CellName, float]) -> list[str]:
     for cell, rate in rates:
         taken.append(cell)
         events = [*events, finished(cell, taken.count(cell), rate=rate)]
-    lines = shown(live_board=board(events)).splitlines()
+    lines = screen_text(live_board=board(events)).splitlines()
     return next(x for x in lines if x.startswith("  fillseq")).split()[1:-1]
 
 
@@ -120,16 +122,16 @@ def test_one_engine_alone_wins_nothing() -> None:
 
 
 def test_the_floor_is_never_the_best() -> None:
-    assert shown().count("★") == 1
+    assert screen_text().count("★") == 1
 
 
 def test_a_failure_is_a_word_and_the_running_cell_is_marked() -> None:
-    row = next(x for x in shown().splitlines() if x.startswith("  fillrandom"))
+    row = next(x for x in screen_text().splitlines() if x.startswith("  fillrandom"))
     assert row.split() == ["fillrandom", "▸", "600", "ERROR", "–"]
 
 
 def test_the_status_lines_show_progress_time_and_how_to_stop() -> None:
-    text = shown()
+    text = screen_text()
     assert "8/18  25 %  61 s elapsed  ~30 s left" in text
     assert "now   round 1/3  a/base/fillrandom   500 of 1.00k   600 ops/s" in text
     assert "note  something to know" in text
@@ -138,7 +140,7 @@ def test_the_status_lines_show_progress_time_and_how_to_stop() -> None:
 
 def test_an_unknown_remaining_time_is_not_guessed() -> None:
     events = [*RECORDED[:2], Heartbeat(RunProgress(5.0))]
-    assert "5 s elapsed  – left" in shown(live_board=board(events))
+    assert "5 s elapsed  – left" in screen_text(live_board=board(events))
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
@@ -146,16 +148,16 @@ def test_an_unknown_remaining_time_is_not_guessed() -> None:
 def test_no_line_is_wider_and_no_screen_higher_than_the_terminal(
     width: int, height: int
 ) -> None:
-    lines = shown(width, height).splitlines()
+    lines = screen_text(width, height).splitlines()
     assert max(len(text) for text in lines) <= width
     assert len(lines) <= height
-    assert ("fillseq" in shown(width, height)) == (height >= 30 and width >= 60)
+    assert ("fillseq" in screen_text(width, height)) == (height >= 30 and width >= 60)
 
 
 def test_narrow_columns_drop_the_ratio_then_the_spread() -> None:
-    assert "4.07x" in shown(100) and "±2.0 %" in shown(100)
-    assert "4.07x" not in shown(70) and "±2.0 %" in shown(70)
-    assert "±" not in shown(60)
+    assert "4.07x" in screen_text(100) and "±2.0 %" in screen_text(100)
+    assert "4.07x" not in screen_text(70) and "±2.0 %" in screen_text(70)
+    assert "±" not in screen_text(60)
 
 
 def test_a_stream_without_these_characters_gets_ascii() -> None:
@@ -261,7 +263,7 @@ def test_latency_repetitions_are_counted_but_not_part_of_a_rate() -> None:
         RepetitionStarted(A, 2, 1000, 2),
         CellProgress(10, 1.0),
     ]
-    assert "now   latency  a/base/fillseq   attempt 2 of 3" in shown(
+    assert "now   latency  a/base/fillseq   attempt 2 of 3" in screen_text(
         live_board=board(events, latency_plan())
     )
     events = [*events[:2], finished(A, 2, rate=1e6, latency=True)]

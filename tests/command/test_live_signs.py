@@ -15,7 +15,7 @@ from scripts.measure.events import (
 from scripts.show.live_table import ASCII, UNICODE, Glyphs
 from scripts.show.run_summary import summary_lines
 from tests.builders.simple_plans import engine, line, plan
-from tests.command.test_live import RECORDED, A, B, board, finished, shown
+from tests.command.test_live import RECORDED, A, B, board, finished, screen_text
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,6 @@ def test_differences_below_the_noise_of_the_run_are_ties() -> None:
         events: list[Event] = [RunStarted("m", ())]
         for cell, rate in ((A, 4e6), (B, 3.9e6), (again, again_rate)):
             events += [finished(cell, r, rate=rate) for r in (1, 2, 3)]
-        return shown(live_board=board(events, noisy)).count("★")
+        return screen_text(live_board=board(events, noisy)).count("★")
 
     assert (marks(4e6), marks(3.8e6)) == (1, 0)
