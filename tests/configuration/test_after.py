@@ -50,7 +50,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_impossible_history_is_refused(
     filled: Path, after: str, message: str
 ) -> None:
-    """Whatever is run then."""
+    """The benchmarks of the second process make no difference."""
     for benchmark in ("verify", "overwrite"):
         done = memory(
             filled,

@@ -76,7 +76,7 @@ CASES: tuple[tuple[Mapping[str, Flag], str, str], ...] = (
 )
 
 
-def refused(flags: Mapping[str, Flag], *benchmarks: str) -> tuple[str, str] | None:
+def refusal_of(flags: Mapping[str, Flag], *benchmarks: str) -> tuple[str, str] | None:
     """Return why the executable that does nothing would not run these."""
     executor = Spawner({}, Stop())
     return refusal(executor, BUILD / "drivers/db_bench_null", benchmarks, flags)
@@ -86,7 +86,7 @@ def refused(flags: Mapping[str, Flag], *benchmarks: str) -> tuple[str, str] | No
 def test_an_executable_names_the_contradicting_flag(
     flags: Mapping[str, Flag], benchmark: str, flag: str
 ) -> None:
-    fault = refused(flags, benchmark)
+    fault = refusal_of(flags, benchmark)
     assert (fault[0] if fault else "") == flag
     assert fault is None or fault[1]
 
@@ -105,7 +105,7 @@ def _invalid_value(name: str) -> Flag:
 def test_executables_refuse_what_the_rulebook_refuses(name: str) -> None:
     value = _invalid_value(name)
     assert not FLAGS[name].accepts(value)
-    fault = refused({name: value}, "fillseq")
+    fault = refusal_of({name: value}, "fillseq")
     assert fault is not None
     assert fault[0] == name
 
@@ -131,7 +131,7 @@ def test_a_run_records_the_same_keys_of_a_benchmark_as_earlier_runs() -> None:
 
 
 def test_a_flag_that_no_executable_has_is_refused() -> None:
-    fault = refused({"bogus": 1}, "fillseq")
+    fault = refusal_of({"bogus": 1}, "fillseq")
     assert fault is not None
     assert fault[0] == ""
     assert "unknown command line flag 'bogus'" in fault[1]

@@ -62,11 +62,11 @@ def test_sizes_are_bytes_and_durations_seconds(tmp_path: Path) -> None:
 
 def test_a_suite_has_latency_and_no_control_by_default(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
-    (tmp_path / "told").mkdir()
+    (tmp_path / "explicit").mkdir()
     suite = load(write(tmp_path / "plain")).suites["all"]
     assert (suite.latency, suite.control, suite.repeat_disturbed) == (True, "", 2)
     explicit = SUITE + 'latency = false\ncontrol = "one"\n[override]\nrate = 2_500\n'
-    suite = load(write(tmp_path / "told", suite=explicit)).suites["all"]
+    suite = load(write(tmp_path / "explicit", suite=explicit)).suites["all"]
     assert (suite.latency, suite.control) == (False, "one")
     assert suite.override == {"rate": 2500.0}
 
