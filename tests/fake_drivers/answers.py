@@ -14,7 +14,7 @@ class Honest(FakeDriver):
 
 
 class Garbage(FakeDriver):
-    """Answers nonsense, in another way for each benchmark."""
+    """Answers nonsense of a different kind for each benchmark."""
 
     def write(self, text: str) -> None:
         benchmark = json.loads(text)["benchmark"]
@@ -49,7 +49,7 @@ class NotAFile(FakeDriver):
 
 
 class Impossible(FakeDriver):
-    """Reports values that cannot be true, another one for each benchmark."""
+    """Reports an impossible value, a different one for each benchmark."""
 
     _LIES: dict[str, dict[str, Any]] = {  # noqa: RUF012
         "fillseq": {"loop_ns": 10**18},

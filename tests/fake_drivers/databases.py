@@ -54,7 +54,7 @@ class FailedOverwrite(FakeDriver):
 
 
 class Unflushed(FakeDriver):
-    """Hands nothing to the operating system before it closes: a kill loses it all."""
+    """Hands no entry to the operating system before it closes: a kill loses all."""
 
     def die(self) -> None:
         self.store([], "0")
