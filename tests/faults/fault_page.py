@@ -81,7 +81,7 @@ def described_lies() -> dict[str, str]:
 
 
 def described_benchmarks() -> list[str]:
-    """Every benchmark of the executable that lies, without the audit."""
+    """Return every benchmark of the executable that lies, without the audit."""
     benchmarks = _described()["benchmarks"]
     return [b["name"] for b in benchmarks if b["kind"] != "verify"]
 
@@ -121,7 +121,7 @@ def _description(scenario: Scenario, does: str) -> str:
 
 
 def frame(costs: Mapping[str, float]) -> tuple[str, str]:
-    """Return the text before and after the sections; costs by the names of cost_bench."""
+    """Return the text before and after the sections; `costs` are by name, in ns."""
     head = _PREFACE + _CHECKS
     for check in load_checks().values():
         head += _check_row(check, costs)
@@ -137,7 +137,7 @@ def _check_row(check: Check, costs: Mapping[str, float]) -> str:
 
 
 def measured_costs() -> dict[str, float]:
-    """Nanoseconds by the names of cost_bench."""
+    """Return nanoseconds by the names of cost_bench."""
     command = [str(EXECUTABLES / "cost_bench"), "--benchmark_format=json"]
     done = subprocess.run(command, capture_output=True, check=True)
     benchmarks = json.loads(done.stdout)["benchmarks"]
@@ -145,17 +145,17 @@ def measured_costs() -> dict[str, float]:
 
 
 def without_costs(text: str) -> str:
-    """The text without the last column of the table of checks."""
+    """Return the text without the last column of the table of checks."""
     return re.sub(r"(`) \| [\d.–]+ \|$", r"\1 |", text, flags=re.MULTILINE)
 
 
 def without_figures(text: str) -> str:
-    """The text with a mark in place of each time and number of stalls."""
+    """Return the text with a mark in place of each time and number of stalls."""
     return re.sub(r"\d[\d.,]*(×| [mnµ]?s\b| stalls?\b)", "#", text)
 
 
 def main() -> None:
-    """Writes the page."""
+    """Write the page."""
     head, tail = frame(measured_costs())
     sections = []
     for name in FAMILIES:

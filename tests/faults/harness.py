@@ -59,7 +59,7 @@ def problem_of(case: Case, verdicts: Verdicts) -> str:
     if statuses != (case.status, case.status):
         return f"{case.cell} is {' and '.join(statuses)}: {verdict['reason']}"
     if case.says and not message_of(case, verdicts):
-        return f"{case.cell}: {case.says!r} is not told in {verdict}"
+        return f"{case.cell}: {case.says!r} is not reported in {verdict}"
     return ""
 
 

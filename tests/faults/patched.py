@@ -1,6 +1,6 @@
 """Work in a fork of this process in which one file of the repository is changed.
 
-The fork imports the packages of the repository anew, the changed file from its new
+The fork imports the packages of the repository again, the changed file from its new
 text.  Other packages are imported already, which saves most of the time.
 """
 
@@ -66,7 +66,7 @@ def exit_code_of(change: Change | None, work: Callable[[], int]) -> int:
 
 
 def _import_anew(change: Change | None) -> None:
-    """Forget the imported packages of the repository, and prepare the changed one."""
+    """Unload the packages of the repository, and prepare the changed one."""
     for name in [n for n in sys.modules if n.partition(".")[0] in PACKAGES]:
         del sys.modules[name]
     if change:

@@ -96,7 +96,7 @@ def load_checks() -> dict[str, Check]:
 
 
 def load_family(name: str) -> Family:
-    """The lies of one file."""
+    """Return the lies of one file."""
     document = _read(name)
     common = document.get("flags", {})
     scenarios = tuple(
