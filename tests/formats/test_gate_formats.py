@@ -205,9 +205,9 @@ def test_the_document_has_every_row() -> None:
     assert answer["rows"][0]["interval"] == [-0.131, -0.108]
 
 
-# What JUnit.xsd of windyroad/JUnit-Schema requires of each element: attributes (those it
-# requires, those it allows) and children in order.  junit-10.xsd of xunit-plugin
-# allows all of it.
+# Rules of JUnit.xsd of windyroad/JUnit-Schema for each element: required attributes,
+# allowed attributes, and children in order.  junit-10.xsd of xunit-plugin allows all
+# of it.
 _SUITE = {"name", "timestamp", "hostname", "tests", "failures", "errors", "time"}
 _RULES: dict[str, tuple[set[str], set[str], str]] = {
     "testsuites": (set(), set(), "(testsuite )*"),
