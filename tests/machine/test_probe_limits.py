@@ -18,38 +18,38 @@ from tests.builders.patients import GOOD, QUEUE, QUIET, STEADY, finding, subject
 UNIT_NS = 50_000
 
 
-def synced(least_ns: int, **machine: Any) -> tuple[str, str]:
+def sync_finding(least_ns: int, **machine: Any) -> tuple[str, str]:
     times = [least_ns, *[least_ns + 50_000] * 99]
     result = finding("fsync", subject(**machine), replace(STEADY, overwrites_ns=times))
     return str(result.level), result.found
 
 
 def test_a_sync_that_takes_5_microseconds_reaches_no_disk() -> None:
-    level, text = synced(5_000)
+    level, text = sync_finding(5_000)
     assert (level, "does not reach a disk" in text) == ("fail", True)
     assert "5.00 µs at least, 55.0 µs in the median" in text
 
 
 def test_a_quick_sync_is_doubted_and_a_slow_one_believed() -> None:
-    assert synced(9_999)[0] == "fail"
-    assert synced(10_000)[0] == "warn"
-    assert synced(49_999)[0] == "warn"
-    assert synced(50_000)[0] == "ok"
+    assert sync_finding(9_999)[0] == "fail"
+    assert sync_finding(10_000)[0] == "warn"
+    assert sync_finding(49_999)[0] == "warn"
+    assert sync_finding(50_000)[0] == "ok"
 
 
 def test_a_finding_about_sync_in_a_guest_mentions_the_host() -> None:
-    assert "host" in synced(80_000, hypervisor="kvm")[1]
-    assert "host" not in synced(80_000)[1]
+    assert "host" in sync_finding(80_000, hypervisor="kvm")[1]
+    assert "host" not in sync_finding(80_000)[1]
 
 
 def test_a_disk_that_turns_cannot_sync_in_less_than_a_turn() -> None:
     turning = {f"{QUEUE}/rotational": "1"}
-    level, text = synced(300_000, changes=turning)
+    level, text = sync_finding(300_000, changes=turning)
     assert (level, "less than one rotation" in text) == ("warn", True)
-    assert synced(8_000_000, changes=turning)[0] == "ok"
+    assert sync_finding(8_000_000, changes=turning)[0] == "ok"
     # A guest's disk says so without turning.
-    assert synced(300_000, changes=turning, hypervisor="kvm")[0] == "ok"
-    assert synced(30_000, changes=turning, hypervisor="kvm")[0] == "warn"
+    assert sync_finding(300_000, changes=turning, hypervisor="kvm")[0] == "ok"
+    assert sync_finding(30_000, changes=turning, hypervisor="kvm")[0] == "warn"
 
 
 def test_uneven_reads() -> None:
