@@ -71,7 +71,7 @@ def test_a_rate_changes_nothing_of_the_other_repetitions() -> None:
     assert cell_key(run_plan, cell, True) != cell_key(rated, cell, True)
 
 
-def stored(folder: Path, name: str, seconds: float, **changed: object) -> None:
+def store_run(folder: Path, name: str, seconds: float, **changed: object) -> None:
     run_plan = plan([engine("a")], NAMES)
     run_plan = type(run_plan)(**{**vars(run_plan), "run": name, **changed})
     run = create_folder(
@@ -85,16 +85,16 @@ def stored(folder: Path, name: str, seconds: float, **changed: object) -> None:
 
 
 def test_the_newest_run_of_this_machine_is_the_history(tmp_path: Path) -> None:
-    stored(tmp_path, "20260101-000000-x", 1.0)
-    stored(tmp_path, "20260102-000000-x", 2.0)
-    stored(tmp_path, "20260103-000000-x", 9.0, machine={"cpu_model": "another"})
+    store_run(tmp_path, "20260101-000000-x", 1.0)
+    store_run(tmp_path, "20260102-000000-x", 2.0)
+    store_run(tmp_path, "20260103-000000-x", 9.0, machine={"cpu_model": "another"})
     run_plan = plan([engine("a")], NAMES)
     history = load_history(tmp_path, run_plan)
     assert history == {cell_key(run_plan, run_plan.cells[0], False): 2.0}
 
 
 def test_other_flags_are_another_cell(tmp_path: Path) -> None:
-    stored(tmp_path, "20260101-000000-x", 1.0)
+    store_run(tmp_path, "20260101-000000-x", 1.0)
     run_plan = plan([engine("a")], NAMES, flags={"a": {**FLAGS, "num": 999}})
     assert not set(load_history(tmp_path, run_plan)) & {
         cell_key(run_plan, c, False) for c in run_plan.cells
@@ -102,6 +102,6 @@ def test_other_flags_are_another_cell(tmp_path: Path) -> None:
 
 
 def test_a_damaged_run_predicts_nothing_and_stops_nothing(tmp_path: Path) -> None:
-    stored(tmp_path, "20260101-000000-x", 1.0)
+    store_run(tmp_path, "20260101-000000-x", 1.0)
     (tmp_path / "20260101-000000-x/run.json").write_text("{")
     assert load_history(tmp_path, plan([engine("a")], NAMES)) == {}

@@ -147,7 +147,7 @@ def unfinished(lab: Lab) -> None:
     lab.measurements.write_bytes(b"".join(lines[:-1]))
 
 
-def refused(lab: Lab) -> str:
+def refusal(lab: Lab) -> str:
     content = lab.measurements.read_bytes()
     done = lab.call("resume", "@last")
     assert done.returncode == 2
@@ -209,7 +209,7 @@ def test_a_changed_binary_is_refused(lab: Lab) -> None:
     unfinished(lab)
     with lab.executable("one").open("a") as file:
         file.write("# another build\n")
-    message = refused(lab)
+    message = refusal(lab)
     assert "binary: db_bench_one was" in message and "db_bench_two" not in message
 
 
@@ -221,13 +221,13 @@ def test_a_binary_exchanged_during_the_run_stops_it(lab: Lab) -> None:
     benchmarks = [x["benchmark"] for x in lab.lines() if x["engine"] == "three"]
     assert "fillrandom" not in benchmarks, "audited by another binary"
     assert 0 < len(lab.lines()) < 24 and lab.data_files() == []
-    assert "binary: db_bench_three was" in refused(lab)
+    assert "binary: db_bench_three was" in refusal(lab)
 
 
 def test_a_vanished_binary_is_refused(lab: Lab) -> None:
     unfinished(lab)
     lab.executable("two").unlink()
-    assert "is now missing" in refused(lab)
+    assert "is now missing" in refusal(lab)
 
 
 def test_an_engine_built_later_needs_a_new_run(lab: Lab) -> None:
@@ -246,7 +246,7 @@ def test_an_engine_built_later_needs_a_new_run(lab: Lab) -> None:
 def test_changed_settings_are_refused_and_spelled_out(lab: Lab) -> None:
     unfinished(lab)
     lab.scenario(more='cache_size = "1MiB"\n')
-    message = refused(lab)
+    message = refusal(lab)
     assert "one/base: cache_size was not set, is now 1048576" in message
 
 
@@ -256,7 +256,7 @@ def test_another_machine_is_refused(lab: Lab) -> None:
     document = json.loads(path.read_text())
     document["machine"]["cpu_model"] = "Z80"
     path.write_text(json.dumps(document))
-    assert "machine: cpu_model was Z80, is now" in refused(lab)
+    assert "machine: cpu_model was Z80, is now" in refusal(lab)
 
 
 def test_an_edited_plan_is_refused(lab: Lab) -> None:
