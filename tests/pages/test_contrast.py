@@ -118,7 +118,7 @@ def test_marks_have_contrast(theme: dict[str, Colour]) -> None:
 
 
 def test_the_rate_over_time_has_contrast(theme: dict[str, Colour]) -> None:
-    """The area under the rate is drawn thinner than a bar; the stalls are not."""
+    """The area under the rate is paler than a bar; the stalls are not."""
     match = re.search(r"\.spark path \{[^}]*fill-opacity: (\.\d+)", STYLE)
     assert match
     strength = float(match[1])

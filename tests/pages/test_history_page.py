@@ -234,10 +234,10 @@ def test_an_axis_has_round_figures_that_differ(reference: str, shift: float) -> 
 
 
 def test_it_is_written_next_to_the_history(tmp_path: Path) -> None:
-    from tests.command.test_history_verb import at, called
+    from tests.command.test_history_verb import at, history
 
     past.write(tmp_path, entries())
-    done = called(*at(tmp_path), "--format", "html")
+    done = history(*at(tmp_path), "--format", "html")
     assert done.exit_code == 0, done.stderr
     assert (tmp_path / "report.html").read_text("utf-8") == page(entries())
-    assert called(*at(tmp_path)).exit_code == 0  # it is no entry
+    assert history(*at(tmp_path)).exit_code == 0  # it is no entry

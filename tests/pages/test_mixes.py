@@ -127,9 +127,9 @@ def test_the_csv_has_the_new_fields_in_separate_columns(run: Run) -> None:
     assert mixed["counters"] == "busy=7"
     assert mixed["shares"].startswith("hottest 1 % of keys=0.6046 (0.6051); ")
     assert mixed["digest"] == ""
-    beside = next(row for row in rows if row["benchmark"] == "readwhilewriting")
-    assert beside["writer_ops"] == "200"
-    assert beside["option_key_distribution"] == "ycsb-zipf"
+    writer = next(row for row in rows if row["benchmark"] == "readwhilewriting")
+    assert writer["writer_ops"] == "200"
+    assert writer["option_key_distribution"] == "ycsb-zipf"
 
 
 @pytest.mark.parametrize("form", [bencher, benchstat, google_benchmark])
