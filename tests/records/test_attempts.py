@@ -24,7 +24,7 @@ def read(folder: Path, change: Callable[[Lines], Lines]) -> Run:
     return load_run(synthetic_run.write_run(folder, None, lines))
 
 
-def again(*attempts: dict[str, Any]) -> Callable[[Lines], Lines]:
+def with_attempts(*attempts: dict[str, Any]) -> Callable[[Lines], Lines]:
     """Replace repetition 2 of one cell by several attempts.
 
     Each attempt is the line with its changes, at the rate divided by its number.
@@ -57,7 +57,7 @@ MARKED = {"disturbance": {**synthetic_records.QUIET, "marks": [MARK]}}
 
 
 def test_the_last_attempt_counts_and_the_others_stay(tmp_path: Path) -> None:
-    run = read(tmp_path, again(MARKED, MARKED, {}))
+    run = read(tmp_path, with_attempts(MARKED, MARKED, {}))
     cell = cell_of(run)
     assert [m.attempt for m in cell.repetitions] == [1, 3, 1]
     assert [m.repetition for m in cell.repetitions] == [1, 2, 3]
@@ -70,13 +70,13 @@ def test_the_last_attempt_counts_and_the_others_stay(tmp_path: Path) -> None:
 
 
 def test_an_attempt_may_stay_disturbed(tmp_path: Path) -> None:
-    cell = cell_of(read(tmp_path, again(MARKED, MARKED, MARKED)))
+    cell = cell_of(read(tmp_path, with_attempts(MARKED, MARKED, MARKED)))
     assert cell.repetitions[1].disturbed == (MARK,)
     assert len(cell.superseded) == 2
 
 
 def test_a_run_may_stop_between_two_attempts(tmp_path: Path) -> None:
-    cell = cell_of(read(tmp_path, again(MARKED)))
+    cell = cell_of(read(tmp_path, with_attempts(MARKED)))
     assert cell.repetitions[1].disturbed == (MARK,)
     assert (cell.superseded, len(cell.rates)) == ((), 3)
 
@@ -99,13 +99,13 @@ def test_impossible_attempts_are_errors(
     tmp_path: Path, attempts: tuple[dict[str, Any], ...], message: str
 ) -> None:
     with pytest.raises(ResultsError, match=message):
-        read(tmp_path, again(*attempts))
+        read(tmp_path, with_attempts(*attempts))
 
 
 def test_being_disturbed_excuses_no_wrong_answer(tmp_path: Path) -> None:
     failed = {"status": "wrong", "reason": "3 differ"}
     unsound = {**MARKED, "audit": failed}
-    cell = cell_of(read(tmp_path, again(unsound, {})))
+    cell = cell_of(read(tmp_path, with_attempts(unsound, {})))
     assert (cell.status, cell.reason) == ("wrong", "audit: 3 differ")
     assert cell.rates == ()
 
@@ -141,9 +141,9 @@ def test_a_failed_latency_repetition_fails_its_cell_unless_its_rate_took_long(
     lines = synthetic_run.lines(plan)
     for line in lines:
         if is_of(line, "alpha") and line["pass"] == "latency":
-            line |= {"status": failed, "reason": "told"}
+            line |= {"status": failed, "reason": "synthetic"}
     cell = cell_of(load_run(synthetic_run.write_run(tmp_path, plan, lines)))
-    assert (cell.status, cell.reason) == (status, "" if status == "ok" else "told")
+    assert (cell.status, cell.reason) == (status, "" if status == "ok" else "synthetic")
 
 
 def test_a_call_that_is_the_whole_benchmark_has_no_rate(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_call_that_is_the_whole_benchmark_has_no_rate(tmp_path: Path) -> None:
     lines = synthetic_run.lines(plan)
     for line in lines:
         if line["engine"] == "alpha" and line["pass"] == "latency":
-            line |= {"status": "timeout", "reason": "told"}
+            line |= {"status": "timeout", "reason": "synthetic"}
     run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
     failed = [name for name, cell in run.cells.items() if cell.status != "ok"]
     assert failed == [CellName("alpha", "baseline", "readseq")]

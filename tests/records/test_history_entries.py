@@ -116,7 +116,9 @@ def test_settings_are_the_flags_and_the_benchmark_of_the_cell(tmp_path: Path) ->
     assert settings_of(tmp_path, "num", set_num) != same
     assert settings_of(tmp_path, "others", set_others_num) == same
     reworded = settings_of(
-        tmp_path, "told", lambda plan: fillseq(plan).update(summary="in other words")
+        tmp_path,
+        "reworded",
+        lambda plan: fillseq(plan).update(summary="in other words"),
     )
     assert reworded == same
     other_settings = settings_of(

@@ -129,7 +129,7 @@ def test_a_wrong_line_disputes_nothing(tmp_path: Path) -> None:
 
 
 def test_unequal_work_may_have_unequal_digests(tmp_path: Path) -> None:
-    """A time limit ends each engine's loop elsewhere."""
+    """A time limit ends the loop of each engine after a different count."""
 
     def change(plan: dict[str, Any], lines: Lines) -> None:
         truncated, *_ = lines_of(lines, "alpha", WRITE)

@@ -72,7 +72,7 @@ def mixed(percent: int, reads: int) -> Work:
     return honest_records.work("readrandomwriterandom", flags, ops_by_type=by_type)
 
 
-def beside(per_second: int) -> Work:
+def with_writer(per_second: int) -> Work:
     flags = {"writes_per_second": per_second}
     line = honest_records.with_writer(flags, rate_ops_per_sec=float(per_second)).line
     work = honest_records.with_writer(flags, **{**line["writer"], "loop_ns": 10**9})
@@ -125,8 +125,8 @@ SCANS = "mean scan length, entries"
         (mixed(100, 1000), OK),
         (mixed(100, 999), "types-shares"),
         (mixed(0, 0), OK),
-        (beside(200), OK),
-        (beside(196), "writer-pace"),
+        (with_writer(200), OK),
+        (with_writer(196), "writer-pace"),
         (KILLED.changed({"latency_ns": histogram(1000, 9_500_000)}), OK),
     ],
 )

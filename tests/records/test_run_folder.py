@@ -256,7 +256,7 @@ def test_a_plan_that_contradicts_itself_is_an_error(
 
 @pytest.mark.parametrize("seed", [1, 2, 6, 7])
 def test_damage_anywhere_is_an_error_or_harmless(tmp_path: Path, seed: int) -> None:
-    """Flipped, lost and doubled bytes: a Run or a ResultsError, nothing else."""
+    """Flipped, lost and doubled bytes give a Run or a ResultsError."""
     plan = synthetic_run.plan(synthetic_run.ENGINES[:1], synthetic_run.SCENARIOS[2:], 2)
     folder = synthetic_run.write_run(tmp_path, plan)
     generator = random.Random(seed)
