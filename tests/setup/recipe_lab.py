@@ -38,7 +38,7 @@ exec "{python}" -m tests.support.fake_executor "$@"
 
 @dataclass(frozen=True)
 class Repository:
-    """A project that uses the recipe; each commit builds an engine of its kind."""
+    """A project that uses the recipe; each commit builds an engine of a given kind."""
 
     root: Path
     lab: Lab

@@ -118,12 +118,12 @@ def test_cmake_uses_the_distributions_library_and_no_other(tmp_path: Path) -> No
         "foreach(name gflags z)\n  find_engine_library(${name})\n"
         '  message("${name}=${path}")\nendforeach()\n'
     )
-    output = configured(script)
+    output = cmake_output(script)
     assert re.search(r"^gflags=/.*libgflags\.so$", output, re.MULTILINE), output
     assert re.search(r"^z=$", output, re.MULTILINE), output
 
 
-def configured(script: Path) -> str:
+def cmake_output(script: Path) -> str:
     """Return what CMake prints for a project that includes the script."""
     folder = script.parent
     (folder / "CMakeLists.txt").write_text(

@@ -163,7 +163,7 @@ def test_some_of_many_failures_are_named() -> None:
 
 
 @pytest.fixture
-def ran(monkeypatch: pytest.MonkeyPatch, places: Path) -> list[str]:
+def calls(monkeypatch: pytest.MonkeyPatch, places: Path) -> list[str]:
     """Return the names of the steps that scripts/test runs after a set-up."""
     calls: list[str] = []
 
@@ -184,16 +184,16 @@ SET_UP = "setup --test --no-build"
 
 
 def test_by_default_only_check_cpp_and_python_run(
-    ran: list[str], capsys: pytest.CaptureFixture[str]
+    calls: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert testrun.main([]) == 0
-    assert ran == [SET_UP, "check", "cpp", "python"]
-    ran.clear()
+    assert calls == [SET_UP, "check", "cpp", "python"]
+    calls.clear()
     assert testrun.main(["--full"]) == 0
-    assert ran == [SET_UP, *(step.name for step in testrun.STEPS)]
-    ran.clear()
+    assert calls == [SET_UP, *(step.name for step in testrun.STEPS)]
+    calls.clear()
     assert testrun.main(["browser", "cpp", "browser"]) == 0
-    assert ran == [SET_UP, "cpp", "browser"]
+    assert calls == [SET_UP, "cpp", "browser"]
     assert "not run: check, python, slow, asan, tsan" in capsys.readouterr().out
 
 
@@ -207,24 +207,24 @@ def test_by_default_only_check_cpp_and_python_run(
     ],
 )
 def test_a_wrong_command_line_is_refused_before_anything_is_done(
-    ran: list[str], words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    calls: list[str], words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as refused:
         testrun.main(words)
-    assert (refused.value.code, ran) == (2, [])
+    assert (refused.value.code, calls) == (2, [])
     assert message in capsys.readouterr().err
 
 
 def test_without_a_setup_no_step_runs(
-    ran: list[str], monkeypatch: pytest.MonkeyPatch
+    calls: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(setup, "main", lambda _: 2)
     assert testrun.main([]) == 2
-    assert ran == []
+    assert calls == []
 
 
 def test_a_folder_that_cannot_be_written_is_named(
-    ran: list[str],
+    calls: list[str],
     places: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -236,7 +236,9 @@ def test_a_folder_that_cannot_be_written_is_named(
 
 
 def test_an_interrupt_shows_the_steps_that_were_finished(
-    ran: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    calls: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run_step = testrun.run_step
 
