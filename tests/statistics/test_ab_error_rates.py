@@ -119,7 +119,7 @@ def test_a_cell_that_is_five_percent_slower_is_found() -> None:
 
 
 def test_slower_cells_are_found_among_cells_of_mixed_noise() -> None:
-    """CV 2 to 8 %: what is too noisy for 30 pairs is missed, and costs no alarms."""
+    """CV 2 to 8 %: cells too noisy for 30 pairs are missed, and raise no alarms."""
     change = Change(cv=None, slower_cells=1)
     changes = simulated(24, change, CHANGES)
     assert 0.80 < recall(changes, change).share < 0.90
@@ -221,7 +221,7 @@ def test_the_simulated_rule_is_the_rule_of_a_run() -> None:
 
 
 def test_a_rule_without_a_least_shift_would_alert_more_often() -> None:
-    """The minimal size of a change does as much as the test."""
+    """The minimal size of a change prevents as many alarms as the test."""
     random = np.random.default_rng(61)
     a, b = in_rounds(random, cells(random, 5 * CELLS, 15, 0.02))
     bare = ab_decision.is_slower(a, b, AbRule(least_shift=0.0), 1)

@@ -83,7 +83,7 @@ def test_a_step_below_two_percent_is_not_reported() -> None:
 
 
 def test_every_step_that_is_reported_is_two_percent_or_more() -> None:
-    """Even where the means are that far apart and the medians are not."""
+    """Also where the means differ by as much and the medians do not."""
     for seed in range(40):
         logs = with_step(with_step(noise(150, 0.012, seed), 60, 1.8), 110, 3)
         assert all(abs(step.log_shift) >= math.log(1.02) for step in steps(logs))

@@ -70,7 +70,7 @@ def test_a_win_needs_medians_further_apart_than_the_noise() -> None:
 
 
 def test_a_tie_of_intervals_is_not_a_tie_of_noise() -> None:
-    """That c lies within the noise too makes no difference: b reaches a."""
+    """The intervals of a and b overlap; that c lies within the noise has no effect."""
     tie = verdict(0.05, a=[102, 103, 104], b=[99, 100, 102.5], c=[101, 101, 101])
     assert tie == repetition_stats.ChartVerdict(
         ChartOutcome.TIE, ("a", "c", "b"), within_noise=False
