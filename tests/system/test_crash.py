@@ -73,7 +73,7 @@ def audited(folder: Path, engine: str, past: dict[str, list[int]]) -> dict[str, 
 def test_what_threads_wrote_before_a_kill_is_replayed_by_their_operations(
     tmp_path: Path, engine: str, name: str
 ) -> None:
-    """A few writes more or less of one thread do not match the database."""
+    """A few writes more or fewer of one thread do not match the database."""
     fill = "filluniquerandom"
     flags = ("--threads=3", "--reads=10000", "--readwritepercent=10", "--crash")
     folder = tmp_path / "killed"

@@ -51,7 +51,7 @@ def found_counts(text: str) -> list[str]:
 
 @pytest.mark.slow
 def test_the_default_list_finds_what_db_bench_finds(tmp_path: Path) -> None:
-    """Each value that is read is verified, and as many reads miss as there."""
+    """Each value that is read is verified, and as many reads miss as in db_bench."""
     text, stderr, code = db_bench("leveldb", tmp_path, "--stream=leveldb")
     assert code == 0, stderr
     assert found_counts(text) == [
@@ -135,7 +135,7 @@ def test_a_later_process_continues_where_the_first_one_ended(tmp_path: Path) -> 
 
 
 def test_the_database_stays_open_until_a_fill(tmp_path: Path) -> None:
-    """Opening and closing are reported by the benchmark that did them only."""
+    """Opening and closing are reported only by the benchmark that did them."""
     names = "fillrandom,overwrite,compact,readrandom,fillseq"
     reply = lines("leveldb", tmp_path, *SMALL, f"--benchmarks={names}")
     assert [line["status"] for line in reply] == ["ok"] * 5
