@@ -124,7 +124,7 @@ def test_without_a_control_the_noise_is_not_known(tmp_path: Path) -> None:
 def test_a_control_without_a_rate_measures_no_noise(tmp_path: Path) -> None:
     def change(line: Line) -> None:
         if line["engine"] == "alpha-control" and line["benchmark"] != "readseq":
-            line |= {"status": "error", "reason": "told"}
+            line |= {"status": "error", "reason": "synthetic"}
 
     compared = comparison.compare(run_of(tmp_path, APART, change))
     assert compared.noise is not None

@@ -214,7 +214,7 @@ def test_runs_of_two_machines_are_not_compared(tmp_path: Path) -> None:
 
 
 def test_a_whole_engine_is_not_enough_to_pass() -> None:
-    """All its cells together can hide the slowdown of any one."""
+    """All cells of an engine together can hide a slowdown of one."""
     whole = VerdictRow(Kind.ENGINE, "a", GateOutcome.INCONCLUSIVE, unseen=0.099)
     vague = dataclasses.replace(row(GateOutcome.NOT_GATED), note="too noisy")
     decision = gate(vague, whole)

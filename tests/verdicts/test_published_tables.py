@@ -70,8 +70,8 @@ def test_a_row_is_next_to_ours_only_where_ours_has_a_rate(tmp_path: Path) -> Non
     plan = synthetic_sweep.plan()
     lines = synthetic_sweep.lines(plan)
     shown = rows(page(tmp_path, plan, lines))
-    beside = [row for row in shown if row[0].endswith(" published")]
-    assert len(beside) == 11 + 8  # of a million records, of the two we have
+    published = [row for row in shown if row[0].endswith(" published")]
+    assert len(published) == 11 + 8  # of a million records, of the two we have
     (tmp_path / "measurements.jsonl").write_text("")
     alone = rows(report_page.render(load_run(tmp_path)))
     assert len(alone) == len(shown)
@@ -132,7 +132,7 @@ def test_several_sources_are_on_one_page(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_mapped_scenarios_are_in_a_suite_that_names_the_page(name: str) -> None:
-    """A scenario that is renamed must not leave its row without ours in silence."""
+    """A renamed scenario must not silently leave a published row without ours."""
     config = configuration.load(ROOT / "configs")
     suites = [s for s in config.suites.values() if name in s.published]
     assert suites

@@ -130,10 +130,10 @@ def benchmark(name: str, value: Any) -> Callable[[Document], None]:
 def test_differing_conditions_are_refused_with_both_values(
     tmp_path: Path, change: Callable[[Document], None], message: str
 ) -> None:
-    def apart(document: Document) -> None:
+    def change_flags(document: Document) -> None:
         change(flags_apart(document))
 
-    base, new = run(tmp_path / BASE, unchanged), run(tmp_path / NEW, apart)
+    base, new = run(tmp_path / BASE, unchanged), run(tmp_path / NEW, change_flags)
     assert message in refused(base, new)
 
 
@@ -144,10 +144,10 @@ def test_runs_of_different_methods_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_rate_of_the_latency_repetition_decides_nothing(tmp_path: Path) -> None:
-    def offered(document: Document) -> None:
+    def change_rate(document: Document) -> None:
         flag("rate", 1000.0)(flags_apart(document))
 
-    compared(run(tmp_path / BASE, unchanged), run(tmp_path / NEW, offered))
+    compared(run(tmp_path / BASE, unchanged), run(tmp_path / NEW, change_rate))
 
 
 def test_runs_without_a_cell_in_common_are_refused(tmp_path: Path) -> None:
@@ -302,7 +302,7 @@ def test_the_unseen_change_is_half_of_a_sufficient_interval(tmp_path: Path) -> N
 def test_a_change_against_the_medians_is_reported(
     tmp_path: Path, base: Sequence[float], new: Sequence[float], medians: str
 ) -> None:
-    """The median of all pairs is no difference of medians."""
+    """The median over all pairs differs from the difference of medians."""
     rates = [{ALPHA: [1e3 * rate for rate in side]} for side in (base, new)]
     older = run(tmp_path / BASE, unchanged, rates[0])
     newer = run(tmp_path / NEW, unchanged, rates[1])
