@@ -21,8 +21,8 @@ FILES = [
     "README.md",
     "pyproject.toml",
 ]
-# What replays the stream of an engine's own benchmark program says whose it is.
-# The rulebook is what the executables print of it.
+# Files that replay the stream of an engine's own benchmark program name the engine.
+# The rulebook is copied from the output of the executables.
 REPLAYS = re.compile(
     r"^(common/\w+/(leveldb_\w+|mixgraph)\.(cc|h)|report/terms/rulebook\.json)$"
 )
@@ -47,7 +47,7 @@ SOURCES = {".cc", ".h", ".py", ".j2", ".css", ".js", ".json", ".txt"}
 
 
 def engine_words() -> list[str]:
-    """Engine names and libraries that the core may not know."""
+    """Return names of engines and libraries that the core may not know."""
     document = tomllib.loads((ROOT / "configs/engines.toml").read_text())
     measured = [e["name"] for e in document["engine"] if not e.get("role")]
     return [*measured, "kyoto", "rocksdb", "lmdb", "sqlite"]
@@ -61,7 +61,7 @@ def test_the_top_level_is_fixed() -> None:
 
 @pytest.mark.parametrize("folder", ["common", "report"])
 def test_nothing_in_the_core_names_an_engine(folder: str) -> None:
-    """An engine is known by its driver and its TOML block alone."""
+    """Only an engine's driver and its TOML block name it."""
     pattern = re.compile("|".join(engine_words()), re.IGNORECASE)
     named = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
@@ -123,7 +123,7 @@ def test_every_folder_has_a_readme(folder: str) -> None:
 
 
 def test_the_readme_is_short() -> None:
-    """A README is read to its end only when it is short."""
+    """A long README is not read to its end."""
     assert len((ROOT / "README.md").read_text().splitlines()) < 150
 
 
@@ -223,7 +223,7 @@ def test_a_module_uses_its_own_room_and_lower_ones() -> None:
 
 
 def test_no_chain_of_imports_is_long() -> None:
-    """Who wants to understand a module need not read through many others."""
+    """A module can be understood without reading many others."""
 
     @functools.cache
     def chain(module: str) -> tuple[str, ...]:
@@ -259,7 +259,7 @@ def folders() -> list[Path]:
 
 
 def test_no_folder_has_many_files() -> None:
-    """A folder is seen at a glance."""
+    """A folder can be taken in at a glance."""
     many = [
         f"{folder.relative_to(ROOT)}: {count} files"
         for folder in folders()
@@ -269,7 +269,7 @@ def test_no_folder_has_many_files() -> None:
 
 
 def test_every_room_has_a_short_readme() -> None:
-    """What comes in, what goes out, and which file to open first."""
+    """A README states the input, the output, and the file to open first."""
     rooms = [p for top in ("common", *ROOMS) for p in (ROOT / top).iterdir()]
     for room in rooms:
         if not room.is_dir() or room.name == "__pycache__":
