@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from report.model.attempts import cell_of as cell_of_attempts
 from report.model.plan import CellName, Plan
 from report.model.record import Record
-from report.model.run import Cell as MeasuredCell
 from report.model.run import DISPUTED, Measurement
+from report.model.run import Cell as MeasuredCell
 from scripts.measure.events import (
     CellProgress,
     Event,

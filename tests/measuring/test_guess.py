@@ -51,9 +51,9 @@ def test_a_fill_that_cells_share_is_guessed_once() -> None:
         plan_of("readseq", num=10**7),
     )
     forecast = Forecast(reads, {})
-    turns = [ScheduledRepetition(index, 0, 1) for index in (0, 1)]
-    both = sum(forecast.seconds(scheduled) for scheduled in turns)
-    random = guess_seconds(reads, turns[1]) - guess_seconds(alone, FIRST)
+    repetitions = [ScheduledRepetition(index, 0, 1) for index in (0, 1)]
+    both = sum(forecast.seconds(scheduled) for scheduled in repetitions)
+    random = guess_seconds(reads, repetitions[1]) - guess_seconds(alone, FIRST)
     fill = 10**7 * 2e-6
     assert both < 2 * guess_seconds(alone, FIRST) + random - fill
 

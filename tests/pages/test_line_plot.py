@@ -99,7 +99,7 @@ def test_at_most_six_values_are_labelled() -> None:
 def test_the_drawing_is_described_in_words() -> None:
     plot = line_plot.plot([series([1e6, 2e3], "Alpha")], [4, 4096])
     assert plot is not None
-    assert plot.told == "Alpha: 1.00M at 4, 2.00k at 4,096."
+    assert plot.description == "Alpha: 1.00M at 4, 2.00k at 4,096."
 
 
 def test_eight_engines_have_eight_colours_and_shapes() -> None:

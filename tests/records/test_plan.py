@@ -19,10 +19,10 @@ from scripts.planning.order import (
 from tests.builders.simple_plans import FLAGS, engine, line, plan
 
 
-def test_every_cell_has_one_turn_per_repetition() -> None:
+def test_every_cell_is_scheduled_once_per_repetition() -> None:
     run_plan = plan([engine("a"), engine("b")], repetitions=4)
-    turns = Counter((u.repetition, i) for u in run_plan.order for i in u.cells)
-    assert turns == {(r, i): 1 for r in range(1, 5) for i in range(8)}
+    repetitions = Counter((u.repetition, i) for u in run_plan.order for i in u.cells)
+    assert repetitions == {(r, i): 1 for r in range(1, 5) for i in range(8)}
 
 
 def test_the_latency_repetition_is_a_round_of_its_own_after_the_others() -> None:
@@ -109,14 +109,20 @@ def test_run_json_passes_its_schema_and_reads_back_the_same() -> None:
     assert plan_of(document, Path()) == run_plan
 
 
-def test_missing_turns_keep_the_order_and_their_numbers() -> None:
+def test_missing_repetitions_keep_the_order_and_their_numbers() -> None:
     run_plan = plan([engine("a")], repetitions=2)
-    all_turns = [scheduled for _, turns in turns_of(run_plan) for scheduled in turns]
-    done = [line(run_plan.cells[t.index], t.repetition) for t in all_turns[:3]]
-    missing = [
-        scheduled for _, turns in missing_turns(run_plan, done) for scheduled in turns
+    everything = [
+        scheduled
+        for _, repetitions in scheduled_repetitions(run_plan)
+        for scheduled in repetitions
     ]
-    assert missing == all_turns[3:]
+    done = [line(run_plan.cells[t.index], t.repetition) for t in everything[:3]]
+    missing = [
+        scheduled
+        for _, repetitions in missing_repetitions(run_plan, done)
+        for scheduled in repetitions
+    ]
+    assert missing == everything[3:]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +142,9 @@ def test_a_disturbed_repetition_continues_with_its_next_attempt(
     run_plan = plan([engine("a")], benchmarks=("fillseq",), repetitions=2)
     done = [line(run_plan.cells[0], **changed) for changed in lines]
     missing = [
-        scheduled for _, turns in missing_turns(run_plan, done) for scheduled in turns
+        scheduled
+        for _, repetitions in missing_repetitions(run_plan, done)
+        for scheduled in repetitions
     ]
     assert [scheduled.attempt for scheduled in missing] == attempts
 
@@ -144,11 +152,18 @@ def test_a_disturbed_repetition_continues_with_its_next_attempt(
 def test_unsupported_once_is_settled_for_all_repetitions() -> None:
     run_plan = plan([engine("a")], repetitions=3)
     cell = run_plan.cells[2]
-    missing = missing_turns(run_plan, [line(cell, 1, None, "unsupported")])
-    assert all(run_plan.cells[t.index] != cell for _, turns in missing for t in turns)
-    missing = missing_turns(run_plan, [line(cell, 1, None, "error")])
+    missing = missing_repetitions(run_plan, [line(cell, 1, None, "unsupported")])
+    assert all(
+        run_plan.cells[t.index] != cell
+        for _, repetitions in missing
+        for t in repetitions
+    )
+    missing = missing_repetitions(run_plan, [line(cell, 1, None, "error")])
     again = [
-        t for _, turns in missing for t in turns if run_plan.cells[t.index] == cell
+        t
+        for _, repetitions in missing
+        for t in repetitions
+        if run_plan.cells[t.index] == cell
     ]
     assert len(again) == 2
 

@@ -24,7 +24,7 @@ def call(
     system: SystemAccess | None = None,
     env: Mapping[str, str] | None = None,
 ) -> CommandResult:
-    """Run `kvmatrix WORDS` to its end; `outside` replaces processes and machine."""
+    """Run `kvmatrix WORDS` to its end; `system` replaces processes and machine."""
     result = CliRunner().invoke(
         verbs.main,
         list(words),

@@ -191,7 +191,7 @@ def test_differences_are_reported_once_and_not_to_programs(tmp_path: Path) -> No
     _, stderr, _ = db_bench("null", tmp_path, "--num=2000", names)
     messages = stderr.splitlines()
     assert len(messages) == len(set(messages)) == 5
-    assert messages[-1].startswith("--stream=leveldb replays")
+    assert messages[-1].startswith("note: --stream=leveldb replays")
     assert db_bench("null", tmp_path, "--num=2000", names, *SMALL[1:])[1] == ""
     file = f"--json={tmp_path / 'lines.jsonl'}"
     assert db_bench("null", tmp_path, "--num=2000", names, file)[1] == ""
