@@ -133,3 +133,21 @@ def test_a_build_without_counts_still_shows_its_time(tmp_path: Path) -> None:
     assert out.getvalue() == "Building it: 0 s so far\n"
     Screen(out, quiet=True).build_progress("Building it", tmp_path / "none").beat()
     assert out.getvalue().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("python", "message"),
+    [(None, "not set up yet; run"), ("/nowhere/python3", "its Python has moved")],
+)
+def test_kvmatrix_without_its_python_names_the_remedy(
+    tmp_path: Path, python: str | None, message: str
+) -> None:
+    (tmp_path / "scripts").mkdir()
+    script = tmp_path / "scripts/kvmatrix"
+    script.write_bytes((ROOT / "scripts/kvmatrix").read_bytes())
+    (tmp_path / "build/venv/bin").mkdir(parents=True)
+    if python:
+        (tmp_path / "build/venv/bin/python").symlink_to(python)
+    done = subprocess.run(["bash", script, "list"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert message in done.stderr and "scripts/setup" in done.stderr
