@@ -1,5 +1,17 @@
 // Keys and updates prepared a block ahead, so that their preparation is not
 // part of the time of a call.
+//
+// A block fits into the first-level cache unless a single batch is larger.  It
+// allocates memory in its constructor only.  A loop alternates between
+// preparing a block and using it:
+//
+//   block.Fill(size);
+//   w.meter.ExcludePreparation();
+//   for each batch:
+//     session.Write(block.Range(done, count));
+//     block.Written();
+//     done += count;
+//   block.ReturnUnwritten(done);
 
 #ifndef COMMON_LOOPS_BLOCKS_H_
 #define COMMON_LOOPS_BLOCKS_H_
@@ -21,7 +33,9 @@ namespace kvmatrix {
 
 // Returns the number of entries of a block: few enough that it stays in the
 // first-level cache together with what the engine needs there, and enough that
-// the meter is seldom called for it.
+// the meter is seldom called for it.  8 KiB are a quarter of a cache of 32 KiB.
+// From 1 to 64.
+// REQUIRES: entry_bytes > 0
 constexpr size_t BlockEntries(size_t entry_bytes) {
   constexpr size_t kBlockBytes = 8192;
   constexpr size_t kMaxEntries = 64;
@@ -29,14 +43,24 @@ constexpr size_t BlockEntries(size_t entry_bytes) {
 }
 
 // The next updates of a WriteStream, generated and recorded in the oracle
-// before they are written.  Only for keys that no other thread writes.  Not
-// thread-safe.
+// before they are written.  The records run ahead of the engine by up to a
+// block, which is why the keys must be ones that no other thread writes or
+// reads meanwhile, and why ReturnUnwritten() exists.
+//
+// ClaimedBatches (write_loop.cc) has the same interface for keys that several
+// threads write.
+//
+// Not thread-safe: each thread has its own.
 class UpdateBlock {
  public:
+  // True: Range() returns what Fill() has prepared.  False: it prepares.
   static constexpr bool kPreparedAhead = true;
 
-  // Holds whole batches, at least one.  `stream` and `values` outlive the
-  // block.
+  // Holds whole batches, at least one, and as many as BlockEntries() allows.
+  // If `deletes`, the updates have no values and no memory is reserved for
+  // them.  `stream` and `values` outlive the block.
+  // REQUIRES: batch_size > 0; `deletes` is true exactly if the stream's
+  // benchmark deletes; !stream.contended()
   UpdateBlock(WriteStream& stream, const Values& values, KeyShape keys,
               size_t batch_size, bool deletes)
       : stream_(stream),
@@ -59,9 +83,14 @@ class UpdateBlock {
     }
   }
 
+  // The most updates that Fill() prepares at once, a multiple of the batch
+  // size.
   size_t capacity() const { return updates_.size(); }
 
-  // Generates the next `count` updates.  REQUIRES: count <= capacity()
+  // Generates the next `count` updates, which replace those of the block, and
+  // records them in the oracle.
+  // REQUIRES: count <= capacity(); ReturnUnwritten() has been called since the
+  // previous Fill()
   void Fill(size_t count) {
     char* key = keys_.data();
     char* value = bytes_.data();
@@ -81,7 +110,9 @@ class UpdateBlock {
     filled_ = count;
   }
 
-  // Returns updates of the block, valid until the next Fill().
+  // Returns `count` updates from position `first` of the block on.  They, and
+  // the bytes that they refer to, are valid until the next Fill().
+  // REQUIRES: first + count is at most the number that was filled
   std::span<const Update> Range(size_t first, size_t count) const {
     return std::span(updates_).subspan(first, count);
   }
@@ -90,21 +121,28 @@ class UpdateBlock {
   // here.
   void Written() {}
 
-  // Only the first `done` updates have been written: undoes the records of the
-  // others, last one first.
+  // Ends the block after the first `done` updates have been written: adds the
+  // bytes of their values, and undoes the records of the others, last one
+  // first.  Called once per Fill(), even if all were written.  If some were
+  // not, the stream cannot be continued; see WriteStream::Undo().
+  // REQUIRES: `done` is at most the number that was filled
   void ReturnUnwritten(size_t done) {
     value_bytes_ += ValueBytes(done);
     while (filled_ > done) stream_.Undo(steps_[--filled_]);
   }
 
-  // Returns the bytes of all values written.
+  // Returns the bytes of all values written, up to the last ReturnUnwritten().
   uint64_t value_bytes() const { return value_bytes_; }
 
  private:
+  // Memory that a value occupies on average: values of one size are stored at
+  // the stride of Values::buffer_size(), others back to back.
   size_t MeanValueBytes() const {
     return packed_ ? static_cast<size_t>(values_.sizes().Mean())
                    : value_stride_;
   }
+
+  // Bytes of the first `count` values of the block.
   uint64_t ValueBytes(size_t count) const {
     if (!packed_) return value_stride_ == 0 ? 0 : count * values_.value_size();
     uint64_t bytes = 0;
@@ -115,29 +153,43 @@ class UpdateBlock {
   WriteStream& stream_;
   const Values& values_;
   const KeyWriter writer_;
+  // Bytes from one value to the next if all have one size; 0 for deletes.
   const size_t value_stride_;
-  const bool packed_;  // values of varying size are stored back to back
-  std::vector<Step> steps_;
+  const bool packed_;        // values of varying size are stored back to back
+  std::vector<Step> steps_;  // of the updates, to undo them
   std::vector<char> keys_;
+  // Enough for the largest values.  Packed ones never reach the end: each is at
+  // most a stride long, slack included.
   std::vector<char> bytes_;
   std::vector<Update> updates_;
-  size_t filled_ = 0;
+  size_t filled_ = 0;  // updates that are in the block and not undone
   uint64_t value_bytes_ = 0;
 };
 
-// The next keys to read, and what reading them must return.  Not thread-safe.
+// The next keys to read, and what reading them must return.
+//
+//   block.Fill(keys, oracle, count);    // draws, and starts to fetch
+//   block.Expect(check, count);         // unless other threads write
+//   for i in 0 ... count - 1:
+//     ... a get of block.key(i) must return block.expected(i) ...
+//
+// Not thread-safe: each thread has its own.
 class KeyBlock {
  public:
-  // The last `cut` bytes of each key are omitted.
+  // The last `cut` bytes of each key are omitted.  A key that is one byte short
+  // is right before the whole key in bytewise order, and always absent.
+  // REQUIRES: cut < keys.size()
   KeyBlock(KeyShape keys, size_t cut)
       : writer_(keys),
         key_size_(keys.size() - cut),
         expected_(BlockEntries(keys.size())),
         keys_(expected_.size() * keys.size(), keys.pad()) {}
 
+  // The most keys that Fill() draws at once.
   size_t capacity() const { return expected_.size(); }
 
-  // Draws the next `count` keys and prefetches their entries in the oracle.
+  // Draws the next `count` keys, which replace those of the block, and
+  // prefetches their entries in the oracle.
   // REQUIRES: count <= capacity()
   void Fill(KeyStream& stream, const Oracle& oracle, size_t count) {
     char* key = keys_.data();
@@ -151,13 +203,16 @@ class KeyBlock {
 
   // Looks up what gets of the first `count` keys must return.  Until then only
   // the indexes of expected() are set.  A separate pass, so that the prefetches
-  // of Fill() have completed.
+  // of Fill() have completed.  Meaningless if other threads write: what is
+  // expected then depends on the moment of the call.
   void Expect(const Check& check, size_t count) {
     for (size_t i = 0; i < count; ++i) {
       expected_[i] = check.ExpectedOf(expected_[i].key);
     }
   }
 
+  // Key i of the block and its expected answer, valid until the next Fill().
+  // REQUIRES: i is below the number that was filled
   const Expected& expected(size_t i) const { return expected_[i]; }
   std::string_view key(size_t i) const {
     return {keys_.data() + i * writer_.shape().size(), key_size_};
@@ -166,7 +221,7 @@ class KeyBlock {
  private:
   const KeyWriter writer_;
   const size_t key_size_;
-  std::vector<Expected> expected_;
+  std::vector<Expected> expected_;  // `key` by Fill(), the rest by Expect()
   std::vector<char> keys_;
 };
 

@@ -28,6 +28,7 @@ Task ChecksumTask() {
   Task task{kLevelDbPrimitives.crc32c, std::string(kPrimitiveBlock, 'x'), "",
             "4K per op"};
   const uint32_t crc = Crc32c(task.input);
+  // In the machine's byte order, as the driver writes its result.
   task.expected.assign(reinterpret_cast<const char*>(&crc), sizeof(crc));
   Yield(task.run, task.input);
   return task;

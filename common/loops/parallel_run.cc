@@ -197,6 +197,7 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
 RunResult RunLoops(const RunContext& context, Database& database,
                    Session* session, ThreadGroup* group) {
   const Workers workers = MeasuredWorkers(context, group);
+  // The writer's operations are not those that --progress counts.
   Progress unwatched("");
   std::optional<Worker> writer;
   if (context.benchmark.writer) {
@@ -205,6 +206,7 @@ RunResult RunLoops(const RunContext& context, Database& database,
     const Meter::Plan plan{.latencies = timed, .gate = &group->helper_gate()};
     writer.emplace(context, unwatched, plan, ThreadShare{}, group);
   }
+  // Before any thread exists: making the table is not thread-safe.
   if (Claims(context)) context.oracle.UseTable();
   context.progress.Reset();
   if (group) {

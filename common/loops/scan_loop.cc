@@ -139,6 +139,8 @@ void SampleAbsents(const ThreadContext& w, Session& session) {
   const uint64_t samples = std::min(kSampledAbsents, w.oracle.key_space());
   for (uint64_t i = 0; i < samples; ++i) {
     const uint64_t index = keys.Next();
+    // A key past the end of the key space may need an index that no key of this
+    // shape can hold; a shortened key takes its place.
     const uint64_t past = w.oracle.key_space() + index;
     std::string absent_key(key.Set(index));
     if (i % 3 == 0 || past >= shape.capacity()) {
@@ -184,6 +186,8 @@ LoopResult RunVerify(const ThreadContext& w, Session& session) {
   LoopResult result = VisitEntries(w, session, Order::kForward, limit, ordered);
   result.scan_limit = limit;
   CheckComplete(w, result, all);
+  // Otherwise the caller would check the scan a second time, with a tally that
+  // then includes the sampled gets.
   result.scan_limit.reset();
   SampleGets(w, session);
   SampleAbsents(w, session);

@@ -26,6 +26,8 @@ void ThreadGroup::Run(const Body& body) {
 }
 
 void ThreadGroup::RunThread(const Body& body, uint64_t index) {
+  // Destroyed below and not by the group: a session ends on the thread that
+  // created it.
   std::unique_ptr<Session> session;
   try {
     session = body(index);
@@ -74,6 +76,8 @@ uint64_t ThreadGroup::Start() {
            failed();
   });
   if (failed()) throw std::runtime_error("another thread has failed");
+  // The first thread that gets here takes the time, while the others wait for
+  // the mutex: none can be ahead of the common start.
   if (!started_) {
     started_ = true;
     before_ = Resources::Now();

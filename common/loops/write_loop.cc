@@ -106,6 +106,8 @@ LoopResult RunWrites(const ThreadContext& w, Session& session) {
 }
 
 LoopResult RunWriter(const ThreadContext& w, Session& session) {
+  // A writer that waits for its next moment checks this often whether the
+  // readers have ended.
   constexpr uint64_t kLongestWaitNs = 10'000'000;
   KeyStream keys = WriterKeys(w.stream_seed, w.oracle);
   ClaimedUpdates updates(w.oracle, w.values, w.config.key_shape(), 1, false);
@@ -114,6 +116,8 @@ LoopResult RunWriter(const ThreadContext& w, Session& session) {
   const uint64_t start_ns = w.meter.start_ns();
   const auto is_due = [&] {
     if (w.config.writes_per_second == 0) return true;
+    // Each moment is computed from the start, so that rounding does not add up;
+    // the product exceeds 64 bits after 1.8e10 operations.
     const auto ns = static_cast<unsigned __int128>(operations) * kNsPerSecond /
                     w.config.writes_per_second;
     const uint64_t due_ns = start_ns + static_cast<uint64_t>(ns);
@@ -130,6 +134,8 @@ LoopResult RunWriter(const ThreadContext& w, Session& session) {
     session.Write(update);
     updates.Publish();
     w.meter.Continue(++operations);
+    // Not before the first write: the readers must have company from their
+    // start.
     if (operations == 1) w.group->HelperReady();
   }
   const uint64_t loop_ns = w.meter.StopNs(operations);
