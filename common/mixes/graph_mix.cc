@@ -12,6 +12,8 @@ Swing SwingOf(const Config& config) {
   constexpr uint64_t kNsPerMillisecond = 1'000'000;
   const MixgraphParameters& p = config.mix.mixgraph;
   return {
+      // A Swing multiplies the mean rate, so a sin() + d becomes d (1 + a/d
+      // sin()).
       .amplitude = p.sine_a / p.sine_d,
       .radians_per_s = p.sine_b,
       .phase = p.sine_c,
@@ -63,6 +65,8 @@ std::vector<Share> GraphMix::Shares(uint64_t stream_seed,
   for (uint64_t i = 0; i < operations; ++i) {
     const MixStep step = stream->Next();
     ++counts[static_cast<size_t>(step.operation)];
+    // Keys behind the last whole range would have a number of their own, but
+    // are never drawn if there are ranges.
     in_hottest += step.key / (keys_ / p.keyrange_num) == hottest;
     entries += static_cast<double>(step.scan_length);
     bytes += static_cast<double>(step.value_size.value_or(0));

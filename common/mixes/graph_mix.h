@@ -1,4 +1,6 @@
 // mixgraph and mixgraph-c as mixes.  The model itself is in mixgraph.h.
+//
+// mixes.h makes these objects; loops and replays use them as Mix.
 
 #ifndef COMMON_MIXES_GRAPH_MIX_H_
 #define COMMON_MIXES_GRAPH_MIX_H_
@@ -26,28 +28,43 @@ constexpr bool IsCorrectedMixgraph(const Benchmark& benchmark) {
 }
 
 // True if --sine_mix_rate makes the benchmark an open loop whose mean rate is
-// --sine_d; SwingOf() is then the variation of that rate.
+// --sine_d operations per second; SwingOf() is then the variation of that rate.
+// REQUIRES, for SwingOf(): config.mix.mixgraph.sine_d > 0
 bool Swings(const Benchmark& benchmark, const Config& config);
 Swing SwingOf(const Config& config);
 
-// Runs over a database of any fill: a get of an absent key must return nothing.
+// Either variant.  Runs over a database of any fill: a get of an absent key
+// must return nothing.
+//
+// In mixgraph the size of a value follows from the number that selected its key
+// and not from its root, so the oracle records the size of each value put.
+// That allows one thread only; the rules of the flags (cli/rules.cc) refuse
+// more.
 class GraphMix final : public Mix {
  public:
-  // REQUIRES: IsMixgraph(benchmark)
+  // Gives the oracle its table and, for mixgraph, its sizes.  The arguments
+  // outlive the mix.  Throws std::runtime_error if the database has fewer keys
+  // than there are key ranges.
+  // REQUIRES: IsMixgraph(benchmark); CheckRules(config) did not throw
   GraphMix(const Benchmark& benchmark, const Config& config, Oracle& oracle);
 
+  // The streams share nothing.
   std::unique_ptr<MixStream> NewStream(
       uint64_t stream_seed, const ThreadShare& thread_share) override;
   std::string Label() const override;
+  // The share of each type, the share of the hottest key range (if there are
+  // ranges, and keys are not uniform), the mean scan length and, for mixgraph,
+  // the mean size of the values put.
   std::vector<Share> Shares(uint64_t stream_seed,
                             uint64_t operations) const override;
 
  private:
+  // NewStream() with the seed of a thread.
   std::unique_ptr<MixStream> Stream(uint64_t stream_seed) const;
 
   const MixgraphParameters& parameters_;
   const bool corrected_;
-  const uint64_t keys_;
+  const uint64_t keys_;  // of the key space
 };
 
 }  // namespace kvmatrix

@@ -3,6 +3,7 @@
 namespace kvmatrix {
 
 std::string_view OperationName(Operation operation) {
+  // In the order of Operation.
   constexpr std::string_view kNames[] = {
       "read", "update", "insert", "scan", "readmodifywrite",
       "get",  "put",    "seek"};

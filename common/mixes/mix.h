@@ -1,5 +1,8 @@
 // Operations of a mix: a benchmark in which the type of each operation is drawn
 // at random.
+//
+// Plain data and the interface of a stream of operations; mix_workload.h has
+// the benchmark as a whole, loops/mix_loop.h performs the operations.
 
 #ifndef COMMON_MIXES_MIX_H_
 #define COMMON_MIXES_MIX_H_
@@ -14,7 +17,8 @@
 
 namespace kvmatrix {
 
-// The first five have the names of YCSB, the others those of mixgraph.
+// The first five have the names of YCSB, the others those of mixgraph.  Results
+// name them by OperationName(), so the names are an interface.
 enum class Operation {
   kRead,             // get
   kUpdate,           // get and put, or a blind put; see Mix::UpdatesGet()
@@ -25,17 +29,23 @@ enum class Operation {
   kPut,   // blind
   kSeek,  // a scan
 };
+// The number of types; an Operation is an index below it.
 inline constexpr size_t kOperations = 8;
 
+// Returns the name in results, such as "readmodifywrite".  Valid forever.
 std::string_view OperationName(Operation operation);
 
-// The share of each Operation; not negative, with sum 1.
+// The share of each Operation, which is the index; not negative, with sum 1.
+// Also counts of operations by type, where a function says so.
 using Weights = std::array<double, kOperations>;
 
 // Draws types from a random stream of its own, so that the type of an operation
 // is independent of its key.  Not thread-safe.
 class OperationChooser {
  public:
+  // A type with weight 0 is never drawn.  A sum that rounding leaves slightly
+  // below 1 is tolerated.
+  // REQUIRES: `weights` has sum 1
   OperationChooser(const Weights& weights, uint64_t stream_seed);
 
   // Returns the next type.  Compares integers: types are drawn from [0, 2^63),
@@ -53,15 +63,16 @@ class OperationChooser {
   Random random_;
 };
 
-// One operation of a mix, before it is performed.
+// One operation of a mix, before it is performed: plain data, valid on its own.
 struct MixStep {
   Operation operation;
-  uint64_t key;
-  uint64_t scan_length = 0;                 // entries that a scan visits
+  uint64_t key;  // index of the key; of a scan, where it starts
+  // Entries that a scan visits at most.  0 still visits the first one.
+  uint64_t scan_length = 0;
   std::optional<uint64_t> value_size = {};  // bytes; none: Values::SizeOf()
 };
 
-// True if the operation writes its key.
+// True if the operation writes its key.  It puts one value; no mix deletes.
 constexpr bool Puts(Operation operation) {
   return operation == Operation::kUpdate || operation == Operation::kInsert ||
          operation == Operation::kReadModifyWrite ||
@@ -73,17 +84,31 @@ constexpr bool Scans(Operation operation) {
   return operation == Operation::kScan || operation == Operation::kSeek;
 }
 
-// The operations of one thread.  Not thread-safe, but streams of several
-// threads may share state that is.
+// The operations of one thread.  Mix::NewStream() makes it, and the mix
+// outlives it.
+//
+//   while (...) {
+//     const MixStep step = stream->Next();
+//     ... perform the step ...
+//     stream->Done(step);
+//   }
+//
+// Not thread-safe: each thread has its own.  Streams of several threads may
+// share state that is.
 class MixStream {
  public:
   virtual ~MixStream() = default;
 
-  // Returns the next operation.
+  // Returns the next operation.  The stream has no end.  Called in the loop,
+  // before the time of the call: implementations allocate nothing.  Throws
+  // std::runtime_error if there is no key left for an insert.
   virtual MixStep Next() = 0;
 
   // Called when the operation has been performed, so that an inserted record
-  // becomes visible to all streams.
+  // becomes visible to all streams.  May be left out for operations that do not
+  // put.
+  // REQUIRES: `step` is the last one that Next() returned, and its put is
+  // recorded in the oracle
   virtual void Done(const MixStep& step) { static_cast<void>(step); }
 };
 

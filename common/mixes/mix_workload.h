@@ -45,18 +45,21 @@ class Mix {
                                     uint64_t operations) const = 0;
 
   // Records the `operations` operations of a thread in the oracle without
-  // performing them.
+  // performing them.  The threads of a run are replayed one after another on
+  // the same Mix.
+  // REQUIRES: no other thread uses the oracle
   void Replay(uint64_t stream_seed, const ThreadShare& thread_share,
               uint64_t operations);
 
  protected:
+  // `oracle` outlives the mix.
   explicit Mix(Oracle& oracle) : oracle_(oracle) {}
 
   Oracle& oracle_;
 };
 
 // Appends the share of each operation that has a weight, given the `counts` of
-// all.
+// all, which are numbers of operations.  Appends nothing if they are all 0.
 void AddTypeShares(const Weights& weights, const Weights& counts,
                    std::vector<Share>& shares);
 

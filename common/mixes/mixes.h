@@ -12,9 +12,13 @@
 
 namespace kvmatrix {
 
-// Throws std::runtime_error if the database that `oracle` describes is not the
-// one that the mix needs; what() names the benchmark that fills it.  The
-// arguments outlive the mix.  REQUIRES: IsMix(benchmark)
+// Returns the mix of a run, or of its replay, which starts with the database
+// that `oracle` describes.  The arguments outlive the mix.  May allocate the
+// oracle's table, so no other thread may use the oracle meanwhile.
+//
+// Throws std::runtime_error if the database is not the one that the mix needs;
+// what() names the benchmark that fills it, or what is missing.
+// REQUIRES: IsMix(benchmark)
 std::unique_ptr<Mix> MakeMix(const Benchmark& benchmark, const Config& config,
                              Oracle& oracle);
 

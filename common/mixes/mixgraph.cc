@@ -66,6 +66,8 @@ KeyRanges::KeyRanges(const MixgraphParameters& p) {
   }
   uint64_t total = 0;
   for (const uint64_t share : shares) total += share;
+  // RocksDB seeds the shuffle with the total, so equal parameters give equal
+  // ranges in every run.
   std::mt19937_64 shuffle(total);
   for (uint64_t& share : shares) {
     std::swap(share, shares[shuffle() % shares.size()]);
@@ -120,6 +122,8 @@ Operation MixgraphStream::OperationOf(uint64_t draw) const {
 
 uint64_t MixgraphStream::ValueSizeOf(uint64_t draw) const {
   const MixgraphParameters& p = parameters_;
+  // The same number that selects the key; for 0 the size is infinite, and
+  // Converted() makes it the smallest int64_t.
   const double u = static_cast<double>(draw) / static_cast<double>(keys_);
   const int64_t size = Converted(
       std::ceil(ParetoInverse(u, p.value_theta, p.value_k, p.value_sigma)));

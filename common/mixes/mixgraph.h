@@ -26,6 +26,7 @@ namespace kvmatrix {
 
 // Returns x with P(X > x) = u for a generalised Pareto distribution with
 // location `theta`, shape `k` and scale `sigma`; infinite for u = 0 and k >= 0.
+// REQUIRES: 0 <= u <= 1
 double ParetoInverse(double u, double theta, double k, double sigma);
 
 // Returns the first number of a 64-bit Mersenne Twister with this seed, which
@@ -34,10 +35,16 @@ double ParetoInverse(double u, double theta, double k, double sigma);
 uint64_t FirstOfMersenneTwister(uint64_t seed);
 
 // The hotness of the key ranges, as whole shares of their total, shuffled.  A
-// function of the parameters alone; the same ranges as RocksDB's.
+// function of the parameters alone; the same ranges as RocksDB's.  Immutable;
+// thread-safe.
+//
+// A number drawn uniformly from [0, total()) selects range Of(number) with a
+// probability proportional to the range's hotness.
 class KeyRanges {
  public:
-  // REQUIRES: keyrange_num > 0 and some range has a hotness of 10^-16 or more
+  // If no range has a hotness of 10^-16 or more, as where all four parameters
+  // are 0, total() is 0 and Of() cannot be called.
+  // REQUIRES: keyrange_num > 0
   explicit KeyRanges(const MixgraphParameters& parameters);
 
   // Returns the sum of all shares.
@@ -46,21 +53,27 @@ class KeyRanges {
   // Returns the range that contains `share`.  REQUIRES: share < total()
   uint64_t Of(uint64_t share) const;
 
-  // Returns the number of shares of a range.
+  // Returns the number of shares of a range; 0 if it is never selected.
+  // REQUIRES: range < size()
   uint64_t Hotness(uint64_t range) const {
     return ends_[range] - (range == 0 ? 0 : ends_[range - 1]);
   }
+  // The number of ranges, keyrange_num.
   uint64_t size() const { return ends_.size(); }
 
  private:
   std::vector<uint64_t> ends_;  // of the shares of each range
 };
 
-// True if the parameters divide the key space into ranges.
+// True if the parameters divide the key space into ranges: not all four of
+// keyrange_dist_a to _d are 0.
 bool HasKeyRanges(const MixgraphParameters& parameters);
 
 // Everything from one number, as in RocksDB: the same number gives the same
 // key, type, size and length.  The numbers come from our own generator.
+//
+// Keys are below `keys`; unless they are uniform, those beyond the last whole
+// range are never drawn.  Not thread-safe, except for the const methods.
 class MixgraphStream final : public MixStream {
  public:
   // REQUIRES: keys >= keyrange_num
@@ -81,6 +94,7 @@ class MixgraphStream final : public MixStream {
   Means ComputeMeans() const;
 
  private:
+  // The four decisions about one number.
   Operation OperationOf(uint64_t draw) const;
   uint64_t KeyOf(uint64_t draw) const;
   uint64_t ValueSizeOf(uint64_t draw) const;
@@ -94,7 +108,7 @@ class MixgraphStream final : public MixStream {
 };
 
 // The same model with a stream for each decision.  It does not decide value
-// sizes: they are those of all values of the run.
+// sizes: they are those of all values of the run.  Not thread-safe.
 class CorrectedStream final : public MixStream {
  public:
   // REQUIRES: keys >= keyrange_num
@@ -115,10 +129,12 @@ class CorrectedStream final : public MixStream {
   Random length_random_;
 };
 
-// Returns the shares of gets, puts and scans.
+// Returns the shares of gets, puts and scans, with sum 1.
+// REQUIRES: one of the three ratios is positive
 Weights MixgraphWeights(const MixgraphParameters& parameters);
 
-// Returns the mean length of CorrectedStream's scans, in entries.
+// Returns the mean length of CorrectedStream's scans, in entries, computed at
+// 200,000 evenly spaced quantiles.
 double MeanScanLength(const MixgraphParameters& parameters);
 
 }  // namespace kvmatrix

@@ -62,6 +62,7 @@ std::optional<YcsbRequest> RequestOf(const YcsbWorkload& workload,
 }
 
 std::string_view RequestLabel(YcsbRequest request) {
+  // In the order of YcsbRequest.
   constexpr std::string_view kLabels[] = {
       "YCSB-exact zipfian: hashed, of 10^10 items", "true Zipf", "uniform",
       "YCSB-exact latest", "latest by true Zipf"};
@@ -104,6 +105,8 @@ YcsbChooser::YcsbChooser(YcsbRequest request, uint64_t records,
 uint64_t YcsbChooser::NextLatest(Random& random, uint64_t acknowledged) {
   const uint64_t newest = acknowledged - 1;
   if (zeta_items_ < newest) {
+    // Only the terms that are new: a sum over all records for each insert would
+    // be quadratic.
     while (zeta_items_ < newest) {
       zeta_ += std::pow(static_cast<double>(++zeta_items_), -YcsbZipf::kTheta);
     }
@@ -124,6 +127,7 @@ uint64_t YcsbChooser::Next(Random& random, uint64_t acknowledged) {
     case YcsbRequest::kYcsbLatest:
       return NextLatest(random, acknowledged);
     case YcsbRequest::kLatest:
+      // Rebuilt after an insert, which costs about as much as a few draws.
       if (!zipf_ || zipf_->n() != acknowledged) {
         zipf_.emplace(acknowledged, theta_);
       }

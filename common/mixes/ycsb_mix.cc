@@ -169,6 +169,8 @@ std::unique_ptr<MixStream> YcsbMix::NewStream(uint64_t stream_seed,
                                               const ThreadShare& thread_share) {
   return std::make_unique<YcsbStream>(
       workload_, order_, NewChooser(), inserts_,
+      // Observe() and not Version(): with acquire order, whoever sees the
+      // record as present can also read it from the engine.
       [this](uint64_t ordinal) {
         return oracle_.Observe(order_(ordinal)).version != 0;
       },
@@ -189,6 +191,7 @@ std::string YcsbMix::Label() const {
 
 std::vector<Share> YcsbMix::Shares(uint64_t stream_seed,
                                    uint64_t operations) const {
+  // At most 100,000, whose ordinals fit into memory.
   const uint64_t ranks = std::clamp<uint64_t>(records_ / 100, 1, 100'000);
   const YcsbChooser chooser = NewChooser();
   const Ordinals hottest =
