@@ -17,19 +17,28 @@ namespace kvmatrix {
 
 // Builds one batch at a time, in three steps: Claim() locks its keys in the
 // oracle and generates the updates, the caller passes them to the engine, and
-// Publish() records them and unlocks the keys.
+// Publish() records them and unlocks the keys:
+//
+//   session.Write(updates.Claim(keys));
+//   updates.Publish();
 //
 // The oracle must know in which order the writes of a key reached the engine.
 // The claim makes them one after another, at the price that two threads never
 // write the same key at the same moment.  The destructor publishes what is
 // still claimed (after an exception), because another thread would otherwise
-// wait for it forever.
+// wait for it forever.  The oracle is then wrong about these keys, which is
+// harmless, since the measurement has failed.
+//
+// The constructor allocates the memory of a largest batch; nothing in the loop
+// allocates once a full batch has been claimed.
 //
 // Not thread-safe: each thread has its own, on a common oracle.
 class ClaimedUpdates {
  public:
-  // For batches of at most `batch_size` updates.  `oracle` and `values` outlive
-  // this object.
+  // For batches of at most `batch_size` updates, which delete their keys if
+  // `deletes` and put values otherwise.  `oracle` and `values` outlive this
+  // object.
+  // REQUIRES: oracle.UseTable() was called
   ClaimedUpdates(Oracle& oracle, const Values& values, KeyShape keys,
                  size_t batch_size, bool deletes)
       : oracle_(oracle),
@@ -44,14 +53,23 @@ class ClaimedUpdates {
       updates_[i].key = {keys_.data() + i * keys.size(), keys.size()};
     }
   }
+
+  // Releases what is still claimed.
   ~ClaimedUpdates() { Publish(); }
+  // A copy would release the claims of the original.
   ClaimedUpdates(const ClaimedUpdates&) = delete;
   ClaimedUpdates& operator=(const ClaimedUpdates&) = delete;
 
   // Claims `keys`, which may contain duplicates, and returns the updates that
-  // put or delete them, valid until the next Claim().  The keys are claimed in
-  // ascending order, so that threads that wait for each other cannot form a
-  // cycle.  REQUIRES: the previous batch is published
+  // put or delete them, one for each element of `keys` and in that order, valid
+  // until the next Claim().  Waits while another thread has claimed one of
+  // them.  The keys are claimed in ascending order, so that threads that wait
+  // for each other cannot form a cycle.
+  //
+  // Every put has a version of its own: a key that occurs twice in `keys` is
+  // put twice, and its last value is the one that remains.
+  // REQUIRES: the previous batch is published; keys.size() <= batch_size; each
+  // key is below oracle.key_space()
   std::span<const Update> Claim(std::span<const uint64_t> keys) {
     claimed_.clear();
     for (const uint64_t key : keys) claimed_.push_back({key, 0});
@@ -65,7 +83,9 @@ class ClaimedUpdates {
     return std::span(updates_).first(keys.size());
   }
 
-  // The batch has been written: records it and releases its keys.
+  // The batch has been written: records it and releases its keys.  Other
+  // threads may then write them and expect the new versions.  Does nothing if
+  // no batch is claimed.
   void Publish() {
     for (const Claimed& claimed : claimed_) {
       oracle_.Publish(claimed.key, claimed.puts, deletes_);
@@ -73,7 +93,8 @@ class ClaimedUpdates {
     claimed_.clear();
   }
 
-  // Returns the bytes of all values generated so far.
+  // Returns the bytes of all values generated so far, including those of a
+  // batch that has not been written.
   uint64_t value_bytes() const { return value_bytes_; }
 
  private:
@@ -99,9 +120,9 @@ class ClaimedUpdates {
   const Values& values_;
   const KeyWriter writer_;
   const bool deletes_;
-  const size_t value_stride_;
-  std::vector<char> keys_;
-  std::vector<char> bytes_;
+  const size_t value_stride_;  // bytes from value to value; 0 for deletes
+  std::vector<char> keys_;     // bytes of the keys, back to back
+  std::vector<char> bytes_;    // of the values
   std::vector<Update> updates_;
   std::vector<Claimed> claimed_;  // sorted by key, without duplicates
   uint64_t value_bytes_ = 0;

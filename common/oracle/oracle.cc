@@ -33,6 +33,8 @@ uint32_t Oracle::Claim(uint64_t key) {
   const std::atomic_ref<uint32_t> slot = Slot(key);
   uint32_t record = slot.load(std::memory_order_relaxed);
   for (int spins = 0;; ++spins) {
+    // Expects the entry as it is when no other thread has claimed it: the
+    // exchange fails, and reads the entry again, as long as one has.
     record &= ~kClaimed;
     if (slot.compare_exchange_weak(record, record | kClaimed,
                                    std::memory_order_acq_rel,

@@ -17,12 +17,18 @@ namespace kvmatrix {
 // a prefix 0..n-1, all at version 1, the oracle is computed and needs no
 // memory; otherwise it has a table of four bytes per key of the key space.
 //
+// In a replayed stream the version is a record of the replay instead (see
+// ReplayedStream), which Restore() sets.
+//
 // Concurrency.  Claim(), Publish(), Observe(), Version() and NextPresent() may
-// be called by several threads at once; every other method needs exclusive
-// access.  A writer claims a key before its call on the engine and publishes
-// the result after it, so the writes of one key form a sequence.  A reader that
-// observes a key before and after its get knows the first and the last version
-// that the engine may return.
+// be called by several threads at once, and so may Prefetch() and the const
+// methods that read only the sizes (HasSizes(), SizeOf(), key_space(),
+// value_size()) as long as none is set.  While no thread writes, every const
+// method may be.  Every other method needs exclusive access.  A writer claims a
+// key before its call on the engine and publishes the result after it, so the
+// writes of one key form a sequence.  A reader that observes a key before and
+// after its get knows the first and the last version that the engine may
+// return.
 //
 // The protocol is in the table itself.  Bit 31 of an entry marks a deleted key,
 // bit 30 a claimed one, the rest counts puts.  Claim() sets bit 30 by
@@ -64,7 +70,8 @@ class Oracle {
   // versions.
   static constexpr Observed AbsentBefore() { return {1, 0}; }
 
-  // Returns what may be read of any key at this moment.  Thread-safe.
+  // Returns what may be read of any key at this moment.  Acquire order: whoever
+  // observes a version also sees that its write has returned.  Thread-safe.
   Observed Observe(uint64_t key) const {
     if (versions_.empty()) return {Version(key), Version(key)};
     if (key >= key_space_) return {0, 0};
@@ -82,6 +89,7 @@ class Oracle {
 
   // Releases a claimed key, which has now received `puts` puts in all and is
   // present unless `deleted`.
+  // REQUIRES: this thread has claimed the key; puts < 2^30
   void Publish(uint64_t key, uint32_t puts, bool deleted) {
     Slot(key).store(puts | (deleted ? kDeleted : 0), std::memory_order_release);
   }
@@ -102,8 +110,10 @@ class Oracle {
   void Restore(uint64_t key, uint32_t record) { versions_[key] = record; }
 
   // For values whose size is not a function of their root: SetSize() stores the
-  // size of the value last put.  Eight bytes per key.  REQUIRES: UseTable() was
-  // called; size < 2^16
+  // size of the value last put.  Eight bytes per key.  Sizes of versions for
+  // which none was set are those of Values.
+  // REQUIRES: UseTable() and, for SetSize(), UseSizes() were called; size <
+  // 2^16
   void UseSizes() { sizes_.resize(key_space_); }
   void SetSize(uint64_t key, uint64_t size) {
     sizes_[key] = uint64_t{Version(key)} << kSizeBits | size;
@@ -120,7 +130,7 @@ class Oracle {
     return values.SizeOf(root);
   }
 
-  // Fetches the entry of `key` into the processor's cache.
+  // Fetches the entry of `key` into the processor's cache, for a write soon.
   void Prefetch(uint64_t key) const {
     if (!versions_.empty()) __builtin_prefetch(versions_.data() + key, 1);
   }
@@ -129,12 +139,13 @@ class Oracle {
   void UseTable();
 
   // True if no key is present.  Entries() counts the present keys.  Both read
-  // the whole table in the worst case.
+  // the whole table in the worst case: not for timed loops.
   bool Empty() const;
 
   uint64_t Entries() const;
 
-  // Returns the first present key at or after `key`, or key_space().
+  // Returns the first present key at or after `key`, or key_space() if there is
+  // none.  Reads an entry for each absent key in between.
   uint64_t NextPresent(uint64_t key) const {
     if (versions_.empty()) return key < prefix_ ? key : key_space_;
     while (key < key_space_ && Version(key) == 0) ++key;
@@ -151,6 +162,9 @@ class Oracle {
     uint64_t value_bytes = 0;
     uint64_t digest = 0;
   };
+
+  // Reads the whole table and computes a root for each present key: not for
+  // timed loops.
   Contents Sum(const Values& values) const;
 
  private:

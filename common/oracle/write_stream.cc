@@ -56,6 +56,8 @@ void WriteStream::Finish(const Benchmark& benchmark, const KeyDraw& draw,
   }
   oracle.UseTable();
   for (uint64_t thread = 0; thread < steps.size(); ++thread) {
+    // The keys are drawn once more: recording them in the loop would cost time
+    // there.
     KeyStream keys(draw, oracle.key_space(), stream_seed,
                    {thread, steps.size()});
     for (uint64_t i = 0; i < steps[thread]; ++i) oracle.Put(keys.Next());

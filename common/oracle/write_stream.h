@@ -15,7 +15,8 @@
 
 namespace kvmatrix {
 
-// One update: put the value of `version`, or delete if `version` is 0.
+// One update: put the value of `version`, or delete if `version` is 0.  In a
+// replayed stream `version` is the record of the value.
 struct Step {
   uint64_t key;
   uint32_t version;
@@ -30,13 +31,22 @@ bool WritesDistinct(const Benchmark& benchmark, const KeyDraw& draw);
 // engine in a benchmark and the oracle alone in a replay (--after), so that
 // what was written and what is expected cannot diverge.
 //
+//   WriteStream stream(benchmark, draw, stream_seed, oracle, thread_share);
+//   ... Next() for each update of this thread, then Undo() for those that were
+//   not written ...
+//   WriteStream::Finish(benchmark, draw, stream_seed, steps, oracle);  // once
+//
+// The last step is for all threads together, after they have ended.
+//
 // Not thread-safe: each thread has its own, on a common oracle.  If contended()
 // is true, only NextKey() may be used, with ClaimedUpdates for the record.
 class WriteStream {
  public:
   // Starts `benchmark` on the database that `oracle` describes; for a benchmark
-  // with a fresh database the caller has Reset() it.  `oracle` outlives the
-  // stream.  REQUIRES: IsWriting(benchmark)
+  // with a fresh database the caller has Reset() it.  Gives the oracle its
+  // table unless WritesDistinct(), so with several threads the table must exist
+  // before.  `oracle`, and the draw's replay if any, outlive the stream.
+  // REQUIRES: IsWriting(benchmark); a replay has one thread
   WriteStream(const Benchmark& benchmark, const KeyDraw& draw,
               uint64_t stream_seed, Oracle& oracle,
               const ThreadShare& thread_share = {});
@@ -53,6 +63,8 @@ class WriteStream {
 
   // Returns the key of the next update without recording it.  Keys are drawn 32
   // ahead, to prefetch their entries in the oracle.
+  // REQUIRES: neither WritesDistinct() nor a replayed stream, which draw no
+  // keys ahead
   uint64_t NextKey() {
     const uint64_t key = ahead_[next_];
     ahead_[next_] = keys_.Next();
@@ -61,7 +73,9 @@ class WriteStream {
     return key;
   }
 
-  // Returns the next update and records it.  REQUIRES: !contended()
+  // Returns the next update and records it.  The stream has no end; the caller
+  // knows how many updates are its thread's.
+  // REQUIRES: !contended()
   Step Next() {
     if (distinct_) return {keys_.Next(), 1};
     if (replay_ != nullptr) return NextReplayed();
@@ -74,8 +88,9 @@ class WriteStream {
     return {key, oracle_.Put(key), before};
   }
 
-  // Removes the record of an update that was drawn and not written.  Updates
-  // are undone in reverse order, and no Next() may follow.
+  // Removes the record of an update that was drawn and not written.
+  // REQUIRES: updates are undone in reverse order, the last one first; no
+  // Next() follows
   void Undo(const Step& step) {
     if (!distinct_) oracle_.Restore(step.key, step.before);
   }
