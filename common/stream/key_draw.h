@@ -13,7 +13,8 @@ class ReplayedStream;
 
 // A value type.  Every stream of a process has the same `scatter_seed`,
 // whatever its benchmark or thread, so that the frequent keys of one stream are
-// the frequent keys of the others.
+// the frequent keys of the others.  stream/from_config.h makes it from the
+// flags.
 struct KeyDraw {
   // NOLINTNEXTLINE(google-explicit-constructor): most orders need no more
   constexpr KeyDraw(KeyOrder its_order, double theta = 0.99,
@@ -21,8 +22,8 @@ struct KeyDraw {
       : order(its_order), zipf_theta(theta), scatter_seed(its_scatter_seed) {}
 
   KeyOrder order;
-  double zipf_theta;
-  uint64_t scatter_seed;
+  double zipf_theta;      // exponent of kZipf and kLatest; others ignore it
+  uint64_t scatter_seed;  // selects which keys kZipf makes frequent
   // If not null, keys and values come from this replayed program, which has
   // begun the benchmark; it outlives everything that draws from it.
   ReplayedStream* replay = nullptr;

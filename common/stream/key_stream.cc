@@ -13,6 +13,7 @@ void KeyStream::DrawAhead() {
   } else {
     ranks_.Draw(random_, ahead_);
   }
+  // Here ahead_ has positions or ranks, which are now mapped to keys.
   if (order_ == KeyOrder::kLatest) {
     for (uint64_t& key : ahead_) key = key_space_ - 1 - key;
   } else {

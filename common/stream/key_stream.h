@@ -17,18 +17,29 @@
 namespace kvmatrix {
 
 // An endless sequence of key indexes; kSequential and kUnique start over after
-// `key_space` keys.  Holds at most 34 KiB, however many keys there are.
+// `key_space` keys.  Holds at most 34 KiB, however many keys there are.  A
+// function of its arguments: equal arguments give equal sequences.  If the draw
+// has a replay, the sequence is that of the replayed program instead.
+//
+//   KeyStream keys(DrawOf(benchmark, config, replay), oracle.key_space(),
+//                  stream_seed, thread_share);
+//   const uint64_t key = keys.Next();
 //
 // With several threads, thread t of n takes positions t, t + n, t + 2n, ... of
 // kSequential and of kUnique, whose seed all threads share, so that together
 // they visit each key once.  In the random orders each thread has an
 // independent stream.
 //
-// Not thread-safe: each thread has its own.
+// Copies continue from the same position (except in a replay, whose state they
+// share).  Not thread-safe: each thread has its own.
 class KeyStream {
  public:
-  // Draws keys from [0, key_space).  The draw's replay, if any, outlives the
-  // stream.  REQUIRES: 0 < key_space <= kMaxKeys
+  // Draws keys from [0, key_space), or in kHot from its first hundredth.
+  // `seed` is that of the benchmark's stream, from which each thread derives
+  // its own; kZipf scatters its ranks by draw.scatter_seed and not by `seed`.
+  // The draw's replay, if any, outlives the stream.
+  // REQUIRES: 0 < key_space <= kMaxKeys; draw.zipf_theta is in (0, 100]; with a
+  // replay, it has begun the benchmark and there is one thread
   KeyStream(const KeyDraw& draw, uint64_t key_space, uint64_t seed,
             const ThreadShare& thread_share = {})
       : order_(draw.replay == nullptr ? draw.order : KeyOrder::kSequential),
@@ -41,7 +52,9 @@ class KeyStream {
         ranks_(key_space_, draw.zipf_theta),
         replay_(draw.replay) {}
 
-  // Returns the index of the next key.
+  // Returns the index of the next key.  Called in the timed loop: allocates
+  // nothing, except that kUnique and kZipf build a table of 32 KiB or less at
+  // the first call.
   uint64_t Next() {
     if (order_ == KeyOrder::kUniform || order_ == KeyOrder::kHot) {
       return random_.Uniform(key_space_);
@@ -61,6 +74,7 @@ class KeyStream {
   // depend on each other.
   static constexpr size_t kAhead = Permutation::kMaxApply;
 
+  // Position of kSequential, also before it is permuted for kUnique.
   uint64_t NextPosition() {
     const uint64_t index = position_;
     position_ += stride_;
@@ -68,22 +82,27 @@ class KeyStream {
     return index;
   }
 
+  // Returns the next key of the block in ahead_, and draws another block if
+  // there is none.
   uint64_t NextAhead() {
     if (next_ == kAhead) DrawAhead();
     return ahead_[next_++];
   }
+  // Fills ahead_.
   void DrawAhead();
 
   const KeyOrder order_;
-  const uint64_t key_space_;
-  const uint64_t stride_;
-  uint64_t position_;
+  const uint64_t key_space_;  // keys that may be drawn
+  const uint64_t stride_;     // from one position to the next: the threads
+  uint64_t position_;         // the next one; of kSteps, the last key
   Random random_;
+  // Every stream has all of these, although each order uses few of them: they
+  // are small and cheap to make.
   Permutation permutation_;
   ZipfRanks ranks_;
   YcsbZipf ycsb_;
   ReplayedStream* const replay_;
-  size_t next_ = kAhead;
+  size_t next_ = kAhead;  // of ahead_, which is used up at the start
   std::array<uint64_t, kAhead> ahead_;  // of kUnique or a skewed order
 };
 

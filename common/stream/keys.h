@@ -1,4 +1,8 @@
 // Keys: how the index of an entry is written as bytes, and parsed back.
+//
+// KeyWriter and ParseKey() are each other's inverses for every index below
+// KeyShape::capacity().  Both run in timed loops and allocate nothing.  The
+// code assumes a little-endian processor.
 
 #ifndef COMMON_STREAM_KEYS_H_
 #define COMMON_STREAM_KEYS_H_
@@ -30,7 +34,14 @@ constexpr uint64_t EightDigits(uint64_t n) {
 
 }  // namespace internal
 
-// Writes keys into memory of the caller.  Const methods are thread-safe.
+// Writes keys into memory of the caller.  The memory is padded once, so that
+// each write touches only the digits:
+//
+//   const KeyWriter writer(shape);
+//   std::vector<char> keys(count * shape.size(), shape.pad());
+//   writer.Write(index, keys.data() + i * shape.size());  // in the loop
+//
+// Immutable, cheap to copy; thread-safe.
 class KeyWriter {
  public:
   explicit KeyWriter(KeyShape shape)
@@ -41,8 +52,10 @@ class KeyWriter {
   const KeyShape& shape() const { return shape_; }
 
   // Writes the key of `index` to `key`.  Only bytes that depend on the index
-  // are written.  REQUIRES: index < shape().capacity(); `key` has
-  // shape().size() bytes, which are all pad() or hold the key of another index
+  // are written: the last 16 of a decimal key (all, if it is shorter), eight of
+  // another one.
+  // REQUIRES: index < shape().capacity(); `key` has shape().size() bytes, which
+  // are all pad() or hold the key of another index
   void Write(uint64_t index, char* key) const {
     if (fast_) {
       WriteDigits(index, key + shape_.size() - kKeyDigits);
@@ -52,6 +65,8 @@ class KeyWriter {
   }
 
  private:
+  // Writes kKeyDigits digits, most significant first.  Indexes below 10^8 skip
+  // a division: their upper eight digits are zeros.
   static void WriteDigits(uint64_t index, char* digits) {
     constexpr uint64_t kHalf = 100'000'000;
     uint64_t high = internal::EightDigits(0);
@@ -64,6 +79,7 @@ class KeyWriter {
     std::memcpy(digits + sizeof(high), &low, sizeof(low));
   }
 
+  // Decimal keys of fewer than 16 bytes, and integers.
   void WriteOther(uint64_t index, char* key) const {
     if (shape_.format() == KeyFormat::kDecimal) {
       char digits[kKeyDigits];
@@ -78,17 +94,19 @@ class KeyWriter {
   }
 
   const KeyShape shape_;
-  const bool fast_;
+  const bool fast_;  // decimal, and all of kKeyDigits fit
 };
 
-// Writes one key at a time into a buffer of its own.  Not thread-safe.
+// Writes one key at a time into a buffer of its own, of the size of a key.  For
+// code that needs one key at a time; a block of keys has a KeyWriter and memory
+// for all.  Not thread-safe.
 class KeyBuffer {
  public:
   explicit KeyBuffer(KeyShape shape)
       : writer_(shape), bytes_(shape.size(), shape.pad()) {}
 
-  // Returns the key of `index`, valid until the next call.  REQUIRES: index <
-  // KeyShape::capacity()
+  // Returns the key of `index`, valid until the next call.
+  // REQUIRES: index < KeyShape::capacity()
   std::string_view Set(uint64_t index) {
     writer_.Write(index, bytes_.data());
     return bytes_;
@@ -100,7 +118,9 @@ class KeyBuffer {
 };
 
 // Returns the index of a key that KeyWriter wrote, or nothing for any other
-// bytes.  Never throws; `key` may be what a broken engine returned.
+// bytes: another size, another padding, a character that is not a digit, or an
+// index of kMaxKeys or more.  The index need not be below the key space of the
+// run.  Never throws; `key` may be what a broken engine returned.
 std::optional<uint64_t> ParseKey(std::string_view key, KeyShape shape);
 
 }  // namespace kvmatrix

@@ -1,4 +1,7 @@
 // The values of LevelDB's db_bench: windows of one pool of random bytes.
+//
+// Only for replays of its stream and for its primitives; our own values
+// (values.h) share no bytes.
 
 #ifndef COMMON_STREAM_LEVELDB_POOL_H_
 #define COMMON_STREAM_LEVELDB_POOL_H_
@@ -19,6 +22,8 @@ class LevelDbPool {
   // REQUIRES: 0 <= compression_ratio <= 1
   explicit LevelDbPool(double compression_ratio);
 
+  // Valid as long as the pool.  1,048,600 bytes: 2^20, rounded up to whole
+  // fragments.
   std::string_view bytes() const { return bytes_; }
 
  private:
@@ -26,12 +31,15 @@ class LevelDbPool {
 };
 
 // The positions of one benchmark's values in the pool: one after another,
-// starting over at 0 when the rest of the pool is too short for a value.
+// starting over at 0 when the rest of the pool is too short for a value, as
+// RandomGenerator::Generate() does.  Holds no pool, only its size.  Not
+// thread-safe.
 class PoolWindows {
  public:
   explicit PoolWindows(size_t pool_size) : pool_size_(pool_size) {}
 
-  // Returns the offset of the next `size` bytes.  REQUIRES: size < pool_size
+  // Returns the offset of the next `size` bytes.
+  // REQUIRES: size < pool_size
   size_t Next(size_t size) {
     if (position_ + size > pool_size_) position_ = 0;
     position_ += size;
@@ -40,7 +48,7 @@ class PoolWindows {
 
  private:
   size_t pool_size_;
-  size_t position_ = 0;
+  size_t position_ = 0;  // of the end of the last window
 };
 
 }  // namespace kvmatrix

@@ -45,6 +45,7 @@ std::span<const std::string_view> ReplayedBenchmarks(StreamKind kind) {
 }
 
 std::string_view StreamName(StreamKind kind) {
+  // In the order of StreamKind.
   constexpr std::string_view kNames[] = {"kvmatrix", "leveldb", "leveldb-301"};
   return kNames[static_cast<int>(kind)];
 }

@@ -83,7 +83,6 @@ std::shared_ptr<const ValueSizes::Guide> ValueSizes::MakeGuide() const {
                   : tail  ? MakeStep(kTail | first >> kTailShift, kTailShift)
                           : MakeStep(first, 0);
   }
-  // The two formulas of NormalQuantile() meet in these, to seven digits.
   if (law_ == SizeLaw::kNormal) {
     // The two formulas of NormalQuantile() meet in these steps and agree only
     // to seven digits there.
@@ -169,12 +168,11 @@ double ValueSizes::ShareFrom(size_t size) const {
 // E[X] = min + the sum over all larger sizes s of P(X >= s), in steps of at
 // most a thousandth of the distance so far.
 double ValueSizes::Mean() const {
-  // The sum of ShareFrom() over all sizes above min, in steps that are a
-  // thousandth of the way at most.
   double mean = static_cast<double>(min_);
   const size_t range = max_ - min_;
   for (size_t above = 0, width; above < range; above += width) {
     width = std::min(1 + above / 1000, range - above);
+    // The middle of a step stands for all of its sizes.
     const double share = ShareFrom(min_ + above + 1 + (width - 1) / 2);
     mean += static_cast<double>(width) * share;
   }

@@ -18,6 +18,13 @@ namespace kvmatrix {
 
 // Immutable; cheap to copy, since copies share their table.  Thread-safe.
 // Sizes that a distribution puts outside [min, max] become the nearer bound.
+//
+//   const ValueSizes sizes = ValueSizes::Pareto(1, 3200, 0.2615, 25.45);
+//   sizes.Of(values.Root(key, version));   // 1 to 3200 bytes
+//
+// Of() is called for each value in timed loops: constant time, no allocation.
+// The factories of the normal and the Pareto distribution build a table of 32
+// KiB, which evaluates the formula tens of thousands of times.
 class ValueSizes {
  public:
   // The largest size, in bytes.
@@ -28,6 +35,8 @@ class ValueSizes {
   ValueSizes(size_t size) : ValueSizes(SizeLaw::kFixed, size, size, 0, 0) {}
 
   // Every size from min to max is equally likely.
+  // REQUIRES, here and below: min <= max <= kLargest.  (cli/rules.cc makes
+  // others too, to report their bounds, and uses only min() and max() of them.)
   static ValueSizes Uniform(size_t min, size_t max);
 
   // The distribution of db_bench: the mean is in the middle and each bound is
@@ -36,15 +45,18 @@ class ValueSizes {
 
   // The generalised Pareto distribution with location 0, shape k and scale
   // sigma, rounded up, as mixgraph uses it.  If k < 1 its mean, before bounds
-  // are applied, is sigma / (1 - k).  REQUIRES: k >= 0, sigma > 0
+  // are applied, is sigma / (1 - k); otherwise it has none.
+  // REQUIRES: k >= 0, sigma > 0
   static ValueSizes Pareto(size_t min, size_t max, double k, double sigma);
 
   SizeLaw law() const { return law_; }
   bool fixed() const { return law_ == SizeLaw::kFixed; }
+  // Bounds in bytes, both included; equal if sizes do not vary.
   size_t min() const { return min_; }
   size_t max() const { return max_; }
 
-  // Returns the size of the value with this root; see Values.
+  // Returns the size of the value with this root, in bytes; see Values.  Equal
+  // roots have equal sizes.
   size_t Of(uint64_t root) const {
     if (law_ == SizeLaw::kFixed) return max_;
     const uint64_t bits = BitsOf(root);
@@ -57,14 +69,16 @@ class ValueSizes {
   }
 
   // Returns the same size from the formula, without the table.  Slow; for
-  // tests.
+  // tests, which compare the two.
   size_t ComputeOf(uint64_t root) const;
 
-  // Returns the expected share of values of at least `size` bytes.
+  // Returns the expected share of values of at least `size` bytes: 1 up to
+  // min(), 0 above max().
   double ShareFrom(size_t size) const;
 
   // Returns the expected mean, and the smallest size that at least a share of
   // `quantile` of the values do not exceed.  For reports, not for timed loops.
+  // REQUIRES: 0 <= quantile <= 1
   double Mean() const;
   size_t Quantile(double quantile) const;
 
@@ -92,6 +106,8 @@ class ValueSizes {
 
   ValueSizes(SizeLaw law, size_t min, size_t max, double k, double sigma);
 
+  // The bytes of the value follow from the same root; a hash with a constant of
+  // its own keeps sizes independent of them.
   static uint64_t BitsOf(uint64_t root) {
     return Mix64(root ^ 0x76616c7565207369u);
   }
@@ -113,6 +129,7 @@ class ValueSizes {
   // Maps random bits to bits along which sizes grow; its own inverse.
   uint64_t Upward(uint64_t bits) const { return bits ^ flip_; }
 
+  // True if a guide is possible; without it every step is kComputed.
   bool IsGuided() const;
   std::shared_ptr<const Guide> MakeGuide() const;
   Step MakeStep(uint64_t first, int shift) const;

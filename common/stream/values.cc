@@ -140,6 +140,7 @@ uint64_t PartPieceDifference(const char* piece, size_t size, Words& words) {
   const size_t rest = size % kWord;
   uint64_t last = 0;
   if (count > 0) {
+    // Two shifts, because rest may be 0 and a shift by 64 is undefined.
     last = Load(piece + size - kWord) >> 1 >> (63 - 8 * rest);
   } else {
     std::memcpy(&last, piece, rest);
@@ -215,7 +216,6 @@ size_t Values::Write(uint64_t key, uint32_t version, char* buffer) const {
 
 void Values::WriteSized(uint64_t root, size_t size, char* buffer) const {
   if (random_bytes_ != kHalf) return Fill(root, size, 0, buffer);
-  // Two pieces at a time: how many there are is seldom foreseen.
   Words words(root);
   // Two pieces per iteration: the number of pieces varies from value to value,
   // and the end of the loop is mispredicted half as often.
