@@ -38,6 +38,8 @@ Histogram::Histogram(const TickHistogram& ticks, double ns_per_tick)
     const size_t index =
         Grid::Index(std::clamp(Scaled(middle, ns_per_tick), min_ns_, max_ns_));
     const uint64_t lower_ns = Grid::Lower(index);
+    // Buckets of ticks ascend, so those that fall into one bucket here are
+    // neighbours.
     if (buckets_.empty() || buckets_.back().lower_ns != lower_ns) {
       buckets_.push_back({lower_ns, Grid::Upper(index), 0});
     }
@@ -46,6 +48,7 @@ Histogram::Histogram(const TickHistogram& ticks, double ns_per_tick)
 }
 
 std::optional<uint64_t> Histogram::At(Percentile percentile) const {
+  // count (1 - percentile) < 10, in integers.
   if (count_ * (kWhole - percentile) < kMinSamplesAbove * kWhole) return {};
   const uint64_t rank = (count_ * percentile + kWhole - 1) / kWhole;
   uint64_t cumulative = 0;

@@ -1,4 +1,6 @@
 // Latencies in nanoseconds, with a relative error below 1 %.
+//
+// What results contain; loops record TickHistograms.
 
 #ifndef COMMON_RECORDING_HISTOGRAM_H_
 #define COMMON_RECORDING_HISTOGRAM_H_
@@ -16,17 +18,20 @@ namespace kvmatrix {
 // A percentile in units of 0.01 %: 9999 is p99.99.  An integer, because 100,000
 // * (1 - 0.9999) is less than 10 in floating point.
 using Percentile = uint64_t;
+// Those that ToString() shows: p50, p90, p99, p99.9 and p99.99.
 inline constexpr Percentile kPercentiles[] = {5000, 9000, 9900, 9990, 9999};
 
 // The result of a loop, converted from the clock's ticks.  Count, minimum,
-// maximum and sum are exact to the nanosecond.  Immutable; thread-safe.
+// maximum and sum are exact, up to the precision of the length of a tick.
+// Immutable; thread-safe.
 class Histogram {
  public:
   // Every sample of a bucket of `ticks` is placed at that bucket's middle: an
-  // error of at most 0.2 %, to which the buckets here add 0.8 %.
+  // error of at most 0.2 %, to which the buckets here add 0.8 %.  `ns_per_tick`
+  // is 1 if the samples are nanoseconds already.
   Histogram(const TickHistogram& ticks, double ns_per_tick);
 
-  // Number of samples, and exact statistics of them.
+  // Number of samples, and exact statistics of them; all 0 if there are none.
   uint64_t count() const { return count_; }
   uint64_t sum_ns() const { return sum_ns_; }
   uint64_t min_ns() const { return min_ns_; }
@@ -34,7 +39,9 @@ class Histogram {
 
   // Returns an upper bound of the latencies up to `percentile`: the upper edge
   // of its bucket, or max_ns() if that is smaller.  Nothing if fewer than ten
-  // samples lie above the percentile, which would make it a matter of chance.
+  // samples lie above the percentile, which would make it a matter of chance:
+  // p99.99 needs 100,000 samples.
+  // REQUIRES: percentile <= 10000
   std::optional<uint64_t> At(Percentile percentile) const;
 
   // A bucket with both ends included.
@@ -43,7 +50,8 @@ class Histogram {
     uint64_t upper_ns;  // largest value in the bucket
     uint64_t count;
   };
-  // The buckets that contain samples, in ascending order.
+  // The buckets that contain samples, in ascending order and without overlap.
+  // Their counts add up to count().
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
   // Returns two lines for people, in microseconds; "-" for a percentile with

@@ -1,4 +1,7 @@
 // The result of a timed loop, as plain data.
+//
+// A loop returns one for its thread; loops/parallel_run.cc adds up those of
+// several threads.  How long each call took is recorded by the meter, not here.
 
 #ifndef COMMON_RECORDING_LOOP_RESULT_H_
 #define COMMON_RECORDING_LOOP_RESULT_H_
@@ -14,14 +17,16 @@ namespace kvmatrix {
 
 // Of one thread, or the total of several.
 struct LoopResult {
-  uint64_t operations = 0;
+  uint64_t operations = 0;  // completed; entries, also in batches
+  // From the common start to the end of this loop, or of the slowest one.
   uint64_t loop_ns = 0;
   uint64_t found = 0;   // entries that were requested and present
   uint64_t digest = 0;  // sum of the fingerprints of the entries read
   uint64_t bytes = 0;   // of keys and values that were written or found
 
   // For a mix: the operations of each type, which add up to `operations`, and
-  // their latencies in ticks if calls were timed.
+  // their latencies if calls were timed (in ticks, or nanoseconds in an open
+  // loop).  Types by OperationName(); those without operations are left out.
   std::map<std::string, uint64_t> by_type = {};
   std::map<std::string, TickHistogram> ticks_by_type = {};
 
@@ -33,7 +38,8 @@ struct LoopResult {
 
 // A property of the operations drawn, next to its expectation.  Both are shares
 // between 0 and 1, or amounts in the unit at the end of `what`, such as "mean
-// value size, bytes".
+// value size, bytes".  For people, and for report/trust/breakdown_rules.py,
+// which rejects shares that chance does not explain.
 struct Share {
   std::string what;
   double observed = 0;

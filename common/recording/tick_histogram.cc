@@ -27,6 +27,7 @@ uint64_t TickHistogram::min() const {
   for (uint64_t ticks = 0; ticks < kExact; ++ticks) {
     if (counts_[ticks] > 0) return ticks;
   }
+  // No short sample; long_max_ is 0 if there is no long one either.
   return long_max_ == 0 ? 0 : long_min_;
 }
 

@@ -33,6 +33,7 @@ void Timeline::Finish(uint64_t elapsed_ns, uint64_t operations) {
     return point.elapsed_ns >= elapsed_ns || point.operations >= operations;
   };
   while (!points_.empty() && overtaken(points_.back())) points_.pop_back();
+  // The end is worth more than the point before it.
   if (points_.size() == kMaxPoints) points_.pop_back();
   if (elapsed_ns > 0 && operations > 0) {
     points_.push_back({elapsed_ns, operations});
@@ -68,6 +69,8 @@ Timeline Sum(std::span<const Timeline* const> timelines) {
     for (const Timeline* timeline : timelines) {
       operations += timeline->At(moment);
     }
+    // Add() thins the points of all loops, of which there may be 256 per
+    // thread.
     sum.Add(moment, operations);
   }
   if (!moments.empty()) sum.Finish(moments.back(), operations);
