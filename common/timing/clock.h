@@ -1,4 +1,6 @@
 // The only place where the harness reads a clock.
+//
+// A process has one SteadyClock, made by cli/main.cc.
 
 #ifndef COMMON_TIMING_CLOCK_H_
 #define COMMON_TIMING_CLOCK_H_
@@ -16,37 +18,44 @@ class Clock {
  public:
   virtual ~Clock() = default;
 
-  // Returns nanoseconds since a fixed but unspecified moment.
+  // Returns nanoseconds since a fixed but unspecified moment.  Never decreases,
+  // on any thread.
   virtual uint64_t NowNs() = 0;
 
   // Returns the cheapest reading, in a unit of its own.  Successive readings
   // may decrease by a few ticks if the thread has moved to another processor.
   // If `after_all`, the reading is taken only once all earlier instructions
   // have completed (see FenceTsc()); otherwise instructions still in flight, at
-  // most about 100 ns of work, may be missing from it.
+  // most about 100 ns of work, may be missing from it.  Not virtual, so that it
+  // is inlined into loops; without a counter it is NowNs(), or what a test's
+  // clock returns.
   uint64_t Ticks(bool after_all) {
     if (!has_tsc_) return TicksWithoutTsc();
     if (after_all) FenceTsc();
     return ReadTsc();
   }
 
-  // Returns the length of a tick.  More precise the longer the clock exists.
+  // Returns the length of a tick in nanoseconds.  More precise the longer the
+  // clock exists: call it after the loop.
   virtual double NsPerTick() { return 1; }
 
   // Waits, and returns the first reading of NowNs() that is not before `ns`.
+  // Returns at once if `ns` has passed.
   virtual uint64_t WaitUntilNs(uint64_t ns) = 0;
 
  protected:
   // `has_tsc`: Ticks() reads the processor's time stamp counter.
   explicit Clock(bool has_tsc) : has_tsc_(has_tsc) {}
 
+  // Ticks() if `has_tsc` is false.
   virtual uint64_t TicksWithoutTsc() { return NowNs(); }
 
   const bool has_tsc_;
 };
 
 // CLOCK_MONOTONIC.  If the kernel itself keeps that time by the time stamp
-// counter, Ticks() reads the counter.
+// counter, Ticks() reads the counter.  Immutable after the construction, hence
+// thread-safe.
 class SteadyClock final : public Clock {
  public:
   SteadyClock();
@@ -69,7 +78,7 @@ class SteadyClock final : public Clock {
   };
   Pair ReadBoth();
 
-  const Pair origin_;
+  const Pair origin_;  // at the construction
 };
 
 }  // namespace kvmatrix

@@ -1,5 +1,8 @@
 // An open loop: calls that start when they are due, whether or not the engine
 // keeps up.
+//
+// The meter uses an OpenLoop in place of its histogram of ticks if --rate or
+// --sine_mix_rate is given.
 
 #ifndef COMMON_TIMING_OPEN_LOOP_H_
 #define COMMON_TIMING_OPEN_LOOP_H_
@@ -13,13 +16,14 @@
 
 namespace kvmatrix {
 
-// The gaps of a Poisson process with one event per unit of time on average.
+// The gaps of a Poisson process with one event per unit of time on average.  A
+// function of the seed.  Not thread-safe.
 class Arrivals {
  public:
   explicit Arrivals(uint64_t stream_seed) : random_(stream_seed) {}
 
   // Returns the time to the next event: exponentially distributed with mean 1,
-  // by inversion.
+  // by inversion.  From 0 to 36.8, since the number drawn has 53 bits.
   double NextGap() {
     constexpr double kUnit = 0x1p-53;
     return -std::log1p(-static_cast<double>(random_.Next() >> 11) * kUnit);
@@ -29,7 +33,8 @@ class Arrivals {
   Random random_;
 };
 
-// How well the loop kept to its schedule.
+// How well the loop kept to its schedule.  Rates are in operations, the other
+// fields are per call: a call may be a batch.
 struct OpenLoopFigures {
   double rate_ops_per_sec = 0;      // requested
   double offered_ops_per_sec = 0;   // of the schedule up to its last call
@@ -37,8 +42,9 @@ struct OpenLoopFigures {
   uint64_t late_starts = 0;  // calls that were due before the last one ended
   uint64_t max_lag_ns = 0;   // largest delay of a start
 
-  // True if the engine cannot sustain the rate.  Latencies then grow with the
-  // duration of the loop and say nothing else.
+  // True if the engine cannot sustain the rate: it achieved less than 99 % of
+  // it.  Latencies then grow with the duration of the loop and say nothing
+  // else.
   bool saturated() const {
     return achieved_ops_per_sec < 0.99 * offered_ops_per_sec;
   }
@@ -46,14 +52,15 @@ struct OpenLoopFigures {
 
 // A rate that oscillates about its mean: after t seconds it is multiplied by 1
 // + amplitude sin(radians_per_s t + phase).  The factor is held for an interval
-// at a time.
+// at a time.  A value type.
+// REQUIRES: |amplitude| < 1, interval_ns > 0
 struct Swing {
   double amplitude = 0;  // 0: a constant rate
   double radians_per_s = 0;
-  double phase = 0;
-  uint64_t interval_ns = 1;
+  double phase = 0;          // radians
+  uint64_t interval_ns = 1;  // between two changes of the factor
 
-  // Returns the factor `ns` after the start.
+  // Returns the factor `ns` after the start, which is positive.
   double At(double ns) const {
     if (amplitude == 0) return 1;
     constexpr double kSecondsPerNs = 1e-9;
@@ -67,9 +74,21 @@ struct Swing {
 // delayed by a slow predecessor keeps its intended start, and the delay is part
 // of its latency: no coordinated omission.
 //
+//   loop.Start(clock.NowNs());
+//   while (loop.DueNs(n) < limit_ns) {
+//     loop.Await(n);
+//     ... a call of n operations ...
+//     loop.Finish();
+//   }
+//
+// The clock is read two or more times per call.  Nothing is allocated after the
+// construction.
+//
 // Not thread-safe: each thread has a schedule with its share of the rate.
 class OpenLoop {
  public:
+  // `clock` outlives the loop.  `swing` varies the rate, which is its mean.
+  // REQUIRES: rate_ops_per_sec > 0
   OpenLoop(Clock& clock, double rate_ops_per_sec, uint64_t stream_seed,
            const Swing& swing = {})
       : clock_(clock),
@@ -78,11 +97,13 @@ class OpenLoop {
         arrivals_(stream_seed),
         gap_(arrivals_.NextGap()) {}
 
-  // Starts the schedule at `start_ns` of the clock.
+  // Starts the schedule at `start_ns` of the clock.  The first call is due a
+  // gap later.  Called once, before all methods below.
   void Start(uint64_t start_ns) { start_ns_ = ended_ns_ = start_ns; }
 
   // Returns when the next call must start if it consists of `operations`
-  // operations.
+  // operations, by Clock::NowNs().  The gap before a call grows with its size,
+  // so that the rate is one of operations.
   uint64_t DueNs(uint64_t operations) const {
     return start_ns_ + static_cast<uint64_t>(NextScheduleNs(operations));
   }
@@ -90,28 +111,36 @@ class OpenLoop {
   // No further call follows, and none was due before `ns`.
   void Idle(uint64_t ns) { idle_ns_ += ns > ended_ns_ ? ns - ended_ns_ : 0; }
 
-  // Waits until the next call, of `operations` operations, must start.
+  // Waits until the next call, of `operations` operations, must start.  Returns
+  // at once if it is due already.
+  // REQUIRES: the previous call has ended with Finish()
   void Await(uint64_t operations);
 
-  // Records that the call has ended.
+  // Records that the call has ended: its latency from the intended start, and
+  // its service time from the actual one.
   void Finish();
 
-  // Returns the time of the last call from its intended start.
+  // Returns the time of the last call from its intended start, after Finish().
   uint64_t last_ns() const { return ended_ns_ - intended_ns_; }
 
   // In nanoseconds, from the intended and from the actual start of each call.
   const TickHistogram& latency() const { return latency_; }
   const TickHistogram& service() const { return service_; }
 
-  // Returns the total time in which no call was due.
+  // Returns the total time in which no call was due and none was running: the
+  // meter leaves it out of the stalls.
   uint64_t idle_ns() const { return idle_ns_; }
 
+  // Of the calls so far; the offered and the achieved rate are 0 if there are
+  // none.
   OpenLoopFigures Figures() const;
 
-  // Adds the calls of another loop that started at the same moment.
+  // Adds the calls of another loop that started at the same moment.  Afterwards
+  // only latency(), service() and Figures() are meaningful.
   void Merge(const OpenLoop& other);
 
  private:
+  // When the next call is due, in nanoseconds since the start.
   double NextScheduleNs(uint64_t operations) const;
 
   Clock& clock_;
@@ -121,8 +150,8 @@ class OpenLoop {
   double gap_;              // to the next call, by one operation
   double schedule_ns_ = 0;  // of the call, since the start
   uint64_t start_ns_ = 0;
-  uint64_t intended_ns_ = 0;
-  uint64_t began_ns_ = 0;
+  uint64_t intended_ns_ = 0;  // start of the last call, by the schedule
+  uint64_t began_ns_ = 0;     // its actual start
   uint64_t ended_ns_ = 0;
   uint64_t idle_ns_ = 0;
   uint64_t operations_ = 0;

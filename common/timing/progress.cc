@@ -17,6 +17,7 @@ Progress::Progress(const std::filesystem::path& file) {
     mapped = mmap(nullptr, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED,
                   fd, 0);
   }
+  // close() may change it.
   const int error = errno;
   if (fd >= 0) close(fd);
   if (mapped == MAP_FAILED) {

@@ -131,6 +131,7 @@ uint64_t DiskBytes(const std::filesystem::path& directory) {
   while (const FTSENT* entry = fts_read(tree)) {
     const bool counts = entry->fts_info == FTS_F || entry->fts_info == FTS_D;
     if (!counts || entry->fts_level == FTS_ROOTLEVEL) continue;
+    // st_blocks is in units of 512 bytes, whatever the block size (stat(2)).
     bytes += static_cast<uint64_t>(entry->fts_statp->st_blocks) * 512;
   }
   fts_close(tree);
