@@ -26,7 +26,8 @@ inline constexpr int kCells = 64;
 inline constexpr double kLn2 = 0.69314718055994530942;
 
 // log2(x) for x in [1, 2], by the series of the inverse hyperbolic tangent:
-// log(x) = 2 artanh((x - 1) / (x + 1)).  For the tables only.
+// log(x) = 2 artanh((x - 1) / (x + 1)).  Since s is at most 1/3, the first term
+// left out is below 10^-31.  For the tables only.
 constexpr double SlowLog2(double x) {
   const double s = (x - 1) / (x + 1);
   double sum = 0;
@@ -34,8 +35,9 @@ constexpr double SlowLog2(double x) {
   return 2 * s * sum / kLn2;
 }
 
-// 2^x for x in [0, 1], by the Taylor series of the exponential function.  For
-// the tables only.
+// 2^x for x in [0, 1], by the Taylor series of the exponential function up to
+// the 30th power, beyond which the terms are below 10^-38.  For the tables
+// only.
 constexpr double SlowExp2(double x) {
   double sum = 1;
   for (int i = 30; i > 0; --i) sum = 1 + sum * x * kLn2 / i;
@@ -49,6 +51,7 @@ struct PowerTables {
   std::array<double, kCells> powers{};                       // 2^(i / kCells)
 };
 
+// Evaluated by the compiler only.
 constexpr PowerTables MakePowerTables() {
   PowerTables tables;
   for (int i = 0; i <= kCells; ++i) {
@@ -76,6 +79,7 @@ inline constexpr PowerTables kPowerTables = MakePowerTables();
 inline double FastLog2(double x) {
   constexpr uint64_t kOne = uint64_t{1023} << 52;
   constexpr uint64_t kMantissa = (uint64_t{1} << 52) - 1;
+  // Exponent and mantissa, the latter also as a number m in [1, 2).
   const auto bits = std::bit_cast<uint64_t>(x);
   const auto exponent = static_cast<int64_t>(bits >> 52) - 1023;
   const auto m = std::bit_cast<double>((bits & kMantissa) | kOne);

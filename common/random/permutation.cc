@@ -24,6 +24,7 @@ inline std::array<uint64_t, kCount> Permutation::Encrypt(
     high[i] = x[i] >> half_bits_;
     low[i] = x[i] & half_mask_;
   }
+// Two rounds per iteration, so that the halves need not be swapped.
 #pragma GCC unroll 2
   for (int round = 0; round < kRounds; round += 2) {
 #pragma GCC unroll 8

@@ -5,6 +5,12 @@
 // comes from a stream of this file, so that equal seeds give equal work on
 // every engine and machine.  All functions are pure; a Random belongs to one
 // thread.
+//
+//   Random random(StreamSeed(config.seed, "name of the stream", 0));
+//   const uint64_t key = random.Uniform(keys);
+//
+// Golden values in the tests pin the streams: a change makes results
+// incomparable (kMethod in run/measurement.h).  Not for cryptography.
 
 #ifndef COMMON_RANDOM_RANDOM_H_
 #define COMMON_RANDOM_RANDOM_H_
@@ -30,10 +36,10 @@ constexpr uint64_t MixProduct(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-// Returns the seed of the stream called `name`, the `occurrence`-th of that
-// name in a process.  Streams that differ in name, occurrence or master seed
-// are unrelated, so that no benchmark replays the keys of another one: their
-// cache hits would be correlated.
+// Returns the seed of the stream called `name`, the `occurrence`-th (from 0) of
+// that name in a process.  Streams that differ in name, occurrence or master
+// seed are unrelated, so that no benchmark replays the keys of another one:
+// their cache hits would be correlated.
 constexpr uint64_t StreamSeed(uint64_t master_seed, std::string_view name,
                               uint64_t occurrence) {
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over the name
@@ -44,7 +50,8 @@ constexpr uint64_t StreamSeed(uint64_t master_seed, std::string_view name,
          Mix64(occurrence + 1);
 }
 
-// SplitMix64: 64 bits of state, period 2^64.  Not thread-safe.
+// SplitMix64: 64 bits of state, period 2^64.  A draw is a few instructions.
+// Copies continue with the same numbers.  Not thread-safe.
 class Random {
  public:
   explicit constexpr Random(uint64_t seed) : state_(seed) {}

@@ -26,6 +26,7 @@ ZipfRanks::ZipfRanks(uint64_t n, double theta)
       inverse_exponent_(1 / (1 - theta)),
       near_one_(std::abs(1 - theta) < kNearOne),
       area_end_(ZipfIntegral(static_cast<double>(n) + 0.5, theta)),
+      // The bar of rank 1 is drawn in full: its area, 1, ends at 1.5.
       area_(area_end_ - (ZipfIntegral(1.5, theta) - 1)),
       always_within_(2 -
                      Inverse(ZipfIntegral(2.5, theta) - Density(2, theta))) {}
