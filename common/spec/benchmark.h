@@ -3,6 +3,9 @@
 // A Benchmark is constant data.  What it means under the flags of a run is
 // computed by quantities.h; which loop runs it follows from its kind alone
 // (loops/parallel_run.h).
+//
+// Everything here is constant or a pure function: thread-safe.  Names that are
+// returned are interfaces (--describe, result lines) and valid forever.
 
 #ifndef COMMON_SPEC_BENCHMARK_H_
 #define COMMON_SPEC_BENCHMARK_H_
@@ -14,25 +17,29 @@
 
 namespace kvmatrix {
 
-// What a benchmark does, which selects its loop.
+// What a benchmark does, which selects its loop.  The header of the loop has
+// the details.
 enum class Kind {
-  kWrite,
-  kRead,
-  kDelete,
-  kCompact,
-  kVerify,
+  kWrite,      // puts, in batches
+  kRead,       // gets, seeks or one scan; see Access
+  kDelete,     // deletes, in batches
+  kCompact,    // Database::Compact(), once
+  kVerify,     // the audit: reads and compares everything
   kMix,        // --reads operations, of types drawn at random
   kPrimitive,  // a function of the engine's library; no database is involved
 };
 
-// The state of the database that a benchmark starts from.
+// The state of the database that a benchmark starts from.  The executable
+// creates a fresh one; a filled one is what earlier benchmarks or processes
+// have left (see Benchmark::fill).
 enum class Prepare {
   kFresh,      // empty, newly created
   kFilled,     // filluniquerandom, settled, closed, opened in a new process
   kUnsettled,  // filluniquerandom, flushed, closed, opened in a new process
 };
 
-// The order in which a benchmark visits its keys.
+// The order in which a benchmark visits its keys.  stream/key_stream.h draws
+// it.
 enum class KeyOrder {
   kSequential,  // 0, 1, 2, ...
   kUniform,     // independent draws: some keys twice, some never
@@ -66,10 +73,13 @@ std::string_view KeyOrderName(KeyOrder order);
 // has no such name: only seekordered uses it.
 std::optional<KeyOrder> FindKeyOrder(std::string_view name);
 
-// How a read benchmark reads.
+// How a read benchmark reads.  A get of an absent key asks for a key that is
+// one byte short; a seek visits the first entry at or after a key; kForward and
+// kBackward scan from one end.  kNone for other kinds.
 enum class Access { kNone, kGet, kGetAbsent, kSeek, kForward, kBackward };
 
-// One row of the table.  Zeros and defaults mean "as the flags say".
+// One row of the table.  Zeros and defaults mean "as the flags say".  Rows live
+// as long as the process.
 struct Benchmark {
   std::string_view name;
   Kind kind;
@@ -90,7 +100,8 @@ struct Benchmark {
 // All benchmarks, in the order of --help.
 std::span<const Benchmark> AllBenchmarks();
 
-// Returns the benchmark called `name`, or null.  Valid forever.
+// Returns the benchmark called `name`, or null if there is none.  Valid
+// forever.
 const Benchmark* FindBenchmark(std::string_view name);
 
 // True if the benchmark scans, so that the engine must keep its keys in order.
@@ -100,7 +111,8 @@ constexpr bool NeedsKeyOrder(const Benchmark& benchmark) {
          benchmark.access == Access::kBackward;
 }
 
-// True if the timed part is a single call on the engine, which has no rate.
+// True if the timed part is a single call on the engine, which has no rate: a
+// scan from one end, a compaction, an audit.
 constexpr bool IsOneCall(const Benchmark& benchmark) {
   return benchmark.access == Access::kForward ||
          benchmark.access == Access::kBackward ||
@@ -112,13 +124,15 @@ constexpr bool IsWriting(const Benchmark& benchmark) {
   return benchmark.kind == Kind::kWrite || benchmark.kind == Kind::kDelete;
 }
 
-// True if the benchmark starts with a new, empty database.
+// True if the benchmark starts with a new, empty database.  A primitive has
+// none, although its row says kFresh.
 constexpr bool IsFresh(const Benchmark& benchmark) {
   return benchmark.prepare == Prepare::kFresh &&
          benchmark.kind != Kind::kPrimitive;
 }
 
-// True if the benchmark may change the database.
+// True if the benchmark may change the database.  Then what it did must be
+// known (--after) before a later process can check answers.
 constexpr bool Changes(const Benchmark& benchmark) {
   return IsWriting(benchmark) || benchmark.kind == Kind::kMix ||
          benchmark.writer;

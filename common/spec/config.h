@@ -23,7 +23,7 @@
 
 namespace kvmatrix {
 
-// Which program's stream of operations is run.
+// Which program's stream of operations is run; set by --stream.
 enum class StreamKind {
   kOwn,             // this program's own
   kDbBench,         // that of the original db_bench
@@ -31,9 +31,10 @@ enum class StreamKind {
 };
 
 // The command line is wrong.  what() names the flag and what it accepts; the
-// process ends with status 2.
+// process ends with status 2.  Thrown before anything is measured.
 class UsageError : public std::runtime_error {
  public:
+  // `flag` has no dashes: they are added.
   UsageError(const std::string& flag, const std::string& problem)
       : std::runtime_error("--" + flag + ": " + problem) {}
   explicit UsageError(const std::string& problem)
@@ -47,14 +48,20 @@ inline constexpr uint64_t kMaxBatchEntries = 1'000'000;
 // A benchmark that an existing database has been through, as --after lists it.
 struct AppliedBenchmark {
   const Benchmark* benchmark;
-  std::vector<uint64_t> operations;  // completed, by each writing thread
+  // Completed, by each thread that writes (in a replayed stream also by the
+  // one of a benchmark that reads): at least one element, those of
+  // RunResult::operations_by_thread of that run.
+  std::vector<uint64_t> operations;
 };
 
 // Each field has the meaning and the default of the flag of the same name,
-// which --help explains, unless its comment says otherwise.
+// which --help explains, unless its comment says otherwise.  Ranges are those
+// of cli/flag_table.cc; combinations have been checked by cli/rules.h.
 struct Config {
   std::vector<const Benchmark*> benchmarks;  // to run, in this order
-  std::vector<AppliedBenchmark> after;       // empty: start with no database
+  // What the database has been through, in order.  Empty exactly if
+  // use_existing_db is false: the process then starts with no database.
+  std::vector<AppliedBenchmark> after;
 
   uint64_t num = 1'000'000;    // entries of a whole database
   uint64_t reads = 1'000'000;  // operations of a read benchmark
@@ -98,7 +105,8 @@ struct Config {
   std::filesystem::path db;        // the directory that holds the database
   std::filesystem::path json;      // file to append results to; empty: none
   std::filesystem::path progress;  // see timing/progress.h; empty: none
-  std::set<std::string, std::less<>> set_flags;  // named on the command line
+  // Names of the flags on the command line, even if set to their defaults.
+  std::set<std::string, std::less<>> set_flags;
 
   // The shape of all keys of the run.
   KeyShape key_shape() const { return {key_size, key_format}; }

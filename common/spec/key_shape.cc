@@ -3,6 +3,7 @@
 namespace kvmatrix {
 
 std::string_view KeyFormatName(KeyFormat format) {
+  // In the order of KeyFormat.
   constexpr std::string_view kNames[] = {"decimal", "big", "little"};
   return kNames[static_cast<int>(format)];
 }

@@ -11,11 +11,12 @@
 namespace kvmatrix {
 
 // Digits in which a decimal key holds its index; a longer key has more zeros in
-// front.  kMaxKeys is the number of indexes that fit: 10^16.
+// front.  16 is the size of db_bench's keys.  kMaxKeys is the number of indexes
+// that fit: 10^16.
 inline constexpr size_t kKeyDigits = 16;
 inline constexpr uint64_t kMaxKeys = 10'000'000'000'000'000;
 
-// How the index of an entry becomes bytes.
+// How the index of an entry becomes bytes; set by --key_format.
 enum class KeyFormat {
   kDecimal,  // ASCII digits, zeros in front, as in db_bench
   kBig,      // 8 bytes, most significant first, zero bytes in front
@@ -28,9 +29,10 @@ std::string_view KeyFormatName(KeyFormat format);
 
 // Size and format of all keys of a database.  All keys have one size, so no key
 // is a prefix of another, and a longer or a shorter key is always absent.  A
-// value type.
+// value type; thread-safe.  Config::key_shape() is that of a run.
 class KeyShape {
  public:
+  // Limits of --key_size.  An integer of 8 bytes must fit.
   static constexpr size_t kSmallest = 8;  // bytes
   static constexpr size_t kLargest = 1024;
 
@@ -45,7 +47,9 @@ class KeyShape {
   // True if the bytewise order of keys is the order of their indexes.
   constexpr bool ordered() const { return format_ != KeyFormat::kLittle; }
 
-  // Returns the number of indexes that have a key: 0 to capacity() - 1.
+  // Returns the number of indexes that have a key: 0 to capacity() - 1.  At
+  // most kMaxKeys in every format, so that an index can always be written as
+  // kKeyDigits digits.
   constexpr uint64_t capacity() const {
     uint64_t keys = 1;
     if (format_ != KeyFormat::kDecimal) return kMaxKeys;
@@ -53,7 +57,8 @@ class KeyShape {
     return keys;
   }
 
-  // The byte that fills a key up to its size.
+  // The byte that fills a key up to its size.  Memory for keys is filled with
+  // it before KeyWriter writes there.
   constexpr char pad() const {
     return format_ == KeyFormat::kDecimal ? '0' : '\0';
   }

@@ -9,6 +9,8 @@ namespace kvmatrix {
 
 // Each field is the value of the flag of the same name.  The defaults are the
 // published ones; mixes/mixgraph.h names the sources and explains the model.
+// Ranges are those of cli/flag_table.cc; cli/rules.cc refuses combinations that
+// leave nothing to draw.
 struct MixgraphParameters {
   // Hotness of key range x = 1, 2, ...: a exp(b x) + c exp(d x).  All four 0:
   // the key space is not divided into ranges.
@@ -16,7 +18,7 @@ struct MixgraphParameters {
   double keyrange_dist_b = -2.917;
   double keyrange_dist_c = 0.0164;
   double keyrange_dist_d = -0.08082;
-  uint64_t keyrange_num = 30;
+  uint64_t keyrange_num = 30;  // ranges of equal size
   // Hotness of a key within its range: a x^b.  Either one 0: uniform.
   double key_dist_a = 0.002312;
   double key_dist_b = 0.3467;
@@ -37,7 +39,8 @@ struct MixgraphParameters {
   uint64_t sine_mix_rate_interval_milliseconds = 5'000;
 };
 
-// The smallest value that mixgraph puts, in bytes.
+// Draws of fewer bytes become this, as in the original.  A draw above the
+// maximum wraps around, as there, and may end up below it.
 inline constexpr uint64_t kMinMixgraphValue = 10;  // bytes
 
 }  // namespace kvmatrix

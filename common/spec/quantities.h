@@ -1,5 +1,8 @@
 // How much a benchmark does under a configuration: entries, reads, bytes.
 //
+// Each function resolves what the table of benchmarks leaves open ("0: as the
+// flags say") or divides.
+//
 // Pure functions of their arguments.
 
 #ifndef COMMON_SPEC_QUANTITIES_H_
@@ -14,8 +17,9 @@
 namespace kvmatrix {
 
 // Returns the entries that a writing benchmark writes with all its threads, at
-// least one.  A replayed program writes whole batches only, so there the number
-// is rounded up to a multiple of the batch size.
+// least one; see ThreadShare::CountOf() for those of a thread.  A replayed
+// program writes whole batches only, so there the number is rounded up to a
+// multiple of the batch size.
 inline uint64_t EntriesOf(const Benchmark& benchmark, const Config& config) {
   uint64_t entries = config.num / benchmark.num_divisor;
   if (config.stream != StreamKind::kOwn && benchmark.batch_size > 1) {
@@ -26,20 +30,23 @@ inline uint64_t EntriesOf(const Benchmark& benchmark, const Config& config) {
 }
 
 // Returns the operations that each thread of a read benchmark performs, at
-// least one; for a scan of the whole database the largest number of entries
-// that it visits.
+// least one (threads do not share --reads); for a scan of the whole database
+// the largest number of entries that it visits.
 inline uint64_t ReadsOf(const Benchmark& benchmark, const Config& config) {
   const uint64_t reads = config.reads / benchmark.num_divisor;
   return reads == 0 ? 1 : reads;
 }
 
-// Returns the bytes of a value, or their mean where sizes vary.
+// Returns the bytes of a value, or their mean where sizes vary.  May be 0.  For
+// a benchmark that does not fill the database itself, the values there may have
+// another size: that of the benchmark that filled it.
 inline uint64_t ValueSizeOf(const Benchmark& benchmark, const Config& config) {
   return benchmark.value_size == 0 ? config.value_size : benchmark.value_size;
 }
 
 // Returns the entries per Write(): the benchmark's own number, else the number
-// that --transactions implies, else --batch_size.  At least one.
+// that --transactions implies, else --batch_size.  At least one.  The last
+// batch of a thread may be smaller.
 inline uint64_t BatchSizeOf(const Benchmark& benchmark, const Config& config) {
   if (benchmark.batch_size != 0) return benchmark.batch_size;
   if (config.transactions == 0) return config.batch_size;
@@ -47,7 +54,8 @@ inline uint64_t BatchSizeOf(const Benchmark& benchmark, const Config& config) {
                             EntriesOf(benchmark, config) / config.transactions);
 }
 
-// True if each write must be durable when it returns.
+// True if each write must be durable when it returns: Options::sync of the
+// database.
 inline bool SyncOf(const Benchmark& benchmark, const Config& config) {
   return benchmark.sync || config.sync;
 }

@@ -5,6 +5,7 @@
 namespace kvmatrix {
 namespace {
 
+// In the order of SizeLaw, which is the index in SizeLawName().
 constexpr std::pair<std::string_view, SizeLaw> kLaws[] = {
     {"fixed", SizeLaw::kFixed},
     {"uniform", SizeLaw::kUniform},
