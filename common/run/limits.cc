@@ -24,6 +24,7 @@ void Require(const Limit& limit, uint64_t size, const std::string& things,
 // Returns the number of updates in the largest batch of any thread.
 uint64_t LargestBatch(const Benchmark& benchmark, const Config& config) {
   if (!IsWriting(benchmark)) return 1;
+  // The first thread has the largest share.
   const ThreadShare first{0, config.threads};
   return std::min(BatchSizeOf(benchmark, config),
                   first.CountOf(EntriesOf(benchmark, config)));

@@ -11,7 +11,9 @@
 namespace kvmatrix {
 
 // Throws Unsupported, with both numbers, if a Write() of the benchmark would
-// exceed a limit.
+// exceed a limit: with its keys, the largest of its values, or the largest
+// batch of any thread.  `values` are those of the benchmark.  Does nothing for
+// a benchmark that does not change the database.
 void RequireWithin(const Limits& limits, const Benchmark& benchmark,
                    const Config& config, const Values& values);
 

@@ -1,4 +1,7 @@
 // The result of one benchmark, as plain data.
+//
+// run/runner.cc fills it; cli/text_output.cc and cli/json_output.cc print it.
+// Times are in nanoseconds, sizes in bytes.
 
 #ifndef COMMON_RUN_MEASUREMENT_H_
 #define COMMON_RUN_MEASUREMENT_H_
@@ -17,14 +20,17 @@
 
 namespace kvmatrix {
 
-// Raised when result lines gain or change fields.
+// Raised when result lines gain or change fields, with report/schema/.
 inline constexpr int kSchema = 3;
-// Raised when results are no longer comparable with those of earlier versions.
+// Raised when results are no longer comparable with those of earlier versions;
+// CONTRIBUTING.md says when that is.
 inline constexpr int kMethod = 1;
 
-// ok; the engine cannot run it; an answer was wrong; anything else failed.
+// ok; the engine cannot run it; an answer was wrong; anything else failed.  The
+// last two make the process end with status 1.
 enum class Status { kOk, kUnsupported, kWrong, kError };
 
+// The names in result lines.
 constexpr std::string_view StatusName(Status status) {
   constexpr std::string_view kNames[] = {"ok", "unsupported", "wrong", "error"};
   return kNames[static_cast<int>(status)];
@@ -37,22 +43,24 @@ enum class Ending {
   kOpen,    // for the next benchmark of the process; see Runner
 };
 
+// The names in result lines.
 constexpr std::string_view EndingName(Ending ending) {
   constexpr std::string_view kNames[] = {"closed", "killed", "open"};
   return kNames[static_cast<int>(ending)];
 }
 
 // Counts and times are meaningful only if the status is kOk: a benchmark that
-// failed has a reason and no time.
+// failed has a reason and no time.  `benchmark` is never null in a result of
+// Runner.
 struct Measurement {
   const Benchmark* benchmark = nullptr;
   Status status = Status::kOk;
-  std::string reason;     // why the status is not kOk
+  std::string reason;     // why the status is not kOk, for people; else empty
   bool verified = false;  // every answer was compared with the oracle
 
-  uint64_t threads = 1;  // those whose operations are counted
-  uint64_t planned_operations = 0;
-  RunResult run;  // of the loop; `used` includes the flush
+  uint64_t threads = 1;             // those whose operations are counted
+  uint64_t planned_operations = 0;  // those of a run that no limit ends
+  RunResult run;                    // of the loop; `used` includes the flush
   // N of "(M of N found)"; 0: no such message; none: the operations.
   std::optional<uint64_t> found_of;
   uint64_t live_bytes =
@@ -62,8 +70,13 @@ struct Measurement {
   // threads.
   std::optional<uint64_t> digest;
 
+  // What was drawn, next to what the distributions predict.  Empty where there
+  // is nothing to compare.
   std::vector<Share> shares;
 
+  // Times outside of the loop; 0 if it was not done.  The flush is part of the
+  // measured time of a benchmark that writes, the others of none.  Next to
+  // readers (Benchmark::writer) the flush is part of settle_ns.
   uint64_t open_ns = 0;
   uint64_t flush_ns = 0;
   uint64_t settle_ns = 0;
@@ -79,7 +92,7 @@ struct Measurement {
   uint64_t peak_rss_bytes = 0;       // since the start of the process
   uint64_t anonymous_rss_bytes = 0;  // at the end of the loop
   uint64_t file_rss_bytes = 0;       // at the end of the loop
-  uint64_t disk_bytes = 0;           // at the end
+  uint64_t disk_bytes = 0;           // at the end, after closing if closed
   uint64_t peak_disk_bytes = 0;  // maximum after flush, settling and closing
 };
 

@@ -265,6 +265,7 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
   for (const auto& [name, count] : counted_before) m.counters[name] -= count;
   if (report) {
     m.ending = Ending::kKilled;
+    // A writer's Flush() counts here, but a killed process settles nothing.
     m.settle_ns = 0;
     m.deferred = {};
     Conclude(context, m);

@@ -32,17 +32,29 @@ namespace kvmatrix {
 // separately.  If the database was not opened or closed for a benchmark, that
 // took 0 ns.
 //
+//   Runner runner(kDriver, config, clock);
+//   for each benchmark of config.benchmarks:
+//     const Measurement m = runner.Run(benchmark, next);
+//
+// What a benchmark starts with is what the earlier ones have left; a benchmark
+// that fails while it writes leaves unknown contents, and the later ones then
+// fail with that reason, up to the next fill.
+//
 // Not thread-safe.
 class Runner {
  public:
   // The arguments outlive the runner.  Unless config.use_existing_db is set,
   // removes a database that an earlier run left in config.db; otherwise replays
-  // config.after into the oracle.  Throws UsageError if there is no database.
+  // config.after into the oracle.  Throws UsageError if there is no database,
+  // std::runtime_error if it does not fit a mix in config.after, and
+  // std::system_error if directories or the file of --progress cannot be
+  // created.
   Runner(const Driver& driver, const Config& config, Clock& clock);
 
   // Runs one benchmark.  Does not throw because of the engine: errors become
   // the status of the result.  `next` is the benchmark that will be run after
   // it; null: unknown, and the database is closed.
+  // REQUIRES: a `next` that is not null is the benchmark of the next call
   Measurement Run(const Benchmark& benchmark, const Benchmark* next = nullptr);
 
   // Runs the last benchmark of this process and then kills the process with
@@ -70,16 +82,20 @@ class Runner {
     }
   };
 
+  // Attempt(), with exceptions turned into a status.
   Measurement Try(const Benchmark& benchmark, const Benchmark* next,
                   const Reporter& report);
+  // Runs the benchmark and fills `measurement` as it goes; throws if it fails.
   void Attempt(const Benchmark& benchmark, const Benchmark* next,
                const Reporter& report, Measurement& measurement);
   Options OptionsOf(const Benchmark& benchmark) const;
   void Open(const Benchmark& benchmark, Measurement& measurement);
+  // True if the open database can serve `next` as it is.
   bool StaysOpenFor(const Benchmark* next) const;
   void Settle(Database& database, Measurement& measurement);
   void Flush(Database& database, Measurement& measurement);
   void Conclude(const RunContext& context, Measurement& measurement) const;
+  // Throws if the benchmark does not fit the engine or the database.
   void RequireRunnable(const Benchmark& benchmark) const;
   uint64_t NextStreamSeed(const Benchmark& benchmark);
   void MakeFresh();
