@@ -16,6 +16,8 @@
 namespace kvmatrix {
 namespace {
 
+// Function-local statics here and below, because kRegistered uses them before
+// main().
 CommandLine& Parsed() {
   static CommandLine line;
   return line;
@@ -316,6 +318,8 @@ FlagValue OptionOf(const Flag& flag, const Config& config,
     return flag.option_value(config, benchmark);
   }
   CommandLine line;
+  // The fields that are not part of Config keep their defaults, which is why
+  // such flags need an option_value.
   line.config = config;
   return ValueOf(flag.field(line));
 }

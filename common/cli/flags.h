@@ -1,6 +1,17 @@
 // The table of all flags, from which everything else follows: the gflags
 // definitions, range checks, --help, the flags of --describe and the options of
 // a result line.  Rules about several flags at once are in rules.h.
+//
+// The rows are in flag_table.cc, what is done with them in flags.cc.  gflags
+// learns the flags before main() runs, so that main() only parses:
+//
+//   gflags::ParseCommandLineFlags(&argc, &argv, true);
+//   const Config config = ConfigFromFlags();
+//
+// A driver's own flags are ordinary gflags and not in the table.
+//
+// Everything that is returned by pointer, span or view is valid forever.  All
+// functions are thread-safe once gflags has parsed the command line.
 
 #ifndef COMMON_CLI_FLAGS_H_
 #define COMMON_CLI_FLAGS_H_
@@ -18,7 +29,8 @@
 namespace kvmatrix {
 
 // The flags as typed, in the types of gflags.  ConfigFromFlags() converts those
-// that are not fields of Config.
+// that are not fields of Config.  A default-constructed one holds the defaults;
+// that of --benchmarks is db_bench's list.
 struct CommandLine {
   Config config;
   std::string benchmarks =
@@ -26,17 +38,17 @@ struct CommandLine {
       "readseq,readreverse,compact,readrandom,readseq,readreverse,"
       "fill100K,crc32c,snappycomp,snappyuncomp";
   std::string after;
-  int64_t reads = -1;
+  int64_t reads = -1;  // -1: --num
   std::string key_format = "decimal";
   std::string value_size_distribution_type = "fixed";
   std::string stream = "kvmatrix";
-  double duration_s = 0;
+  double duration_s = 0;  // 0: no limit
   std::string db;
   std::string json;
   std::string progress;
 };
 
-// Headings of --help.
+// Headings of --help, in its order; GroupTitle() has the text.
 enum class FlagGroup {
   kWorkload,
   kKeys,
@@ -49,7 +61,8 @@ enum class FlagGroup {
   kProcess,  // this invocation; not allowed in scenarios
 };
 
-// The accepted values of a number, both ends included.
+// The accepted values of a number, both ends included.  kNone (not a number)
+// equals nothing, so it means that a bound does not apply.
 struct FlagRange {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -59,23 +72,28 @@ struct FlagRange {
   double scenario_min = kNone;  // in scenarios, where answers are verified
 };
 
-// Another flag that decides whether a flag may be set.
+// Another flag that decides whether a flag may be set.  Without a `flag`, none
+// does.
 struct FlagCondition {
   const char* flag = nullptr;
   std::span<const std::string_view> values = {};  // empty: its default only
 };
 
+// Where the value of a flag is stored, and a value.  The alternatives have the
+// same order, that of TypeName().
 using FlagField =
     std::variant<bool*, uint64_t*, int64_t*, double*, std::string*>;
 using FlagValue = std::variant<bool, uint64_t, int64_t, double, std::string>;
 
-// One row of the table.
+// One row of the table.  Constant data.  Whoever adds one also runs `python -m
+// tests.support.make_rulebook` (CONTRIBUTING.md).
 struct Flag {
-  const char* name;
+  const char* name;                  // without dashes
   FlagField (*field)(CommandLine&);  // its value, initialised to the default
   FlagGroup group;
-  const char* help;
-  FlagRange range = {};
+  const char* help;      // ranges and choices are appended to it
+  FlagRange range = {};  // of a number
+  // The words that a string flag accepts; null: any.
   std::vector<std::string_view> (*choices)() = nullptr;
   const char* unit = "";  // such as "bytes"; "": a plain number
   FlagCondition only_with = {};
@@ -92,14 +110,17 @@ struct Flag {
 // All flags except those of the driver, in the order of --help.
 std::span<const Flag> AllFlags();
 
+// Returns the heading, such as "Threads and pace".
 std::string_view GroupTitle(FlagGroup group);
 
-// True if a scenario may set the flag.
+// True if a scenario may set the flag: all but those of this invocation and of
+// mixgraph's rate.
 bool InScenarios(const Flag& flag);
 
 // Returns gflags' name of the type, such as "uint64".
 std::string_view TypeName(const Flag& flag);
 
+// Returns the value that the flag has if it is not set.
 FlagValue DefaultOf(const Flag& flag);
 
 // Returns the value of the flag in a result line.  REQUIRES: flag.option is not
@@ -107,17 +128,22 @@ FlagValue DefaultOf(const Flag& flag);
 FlagValue OptionOf(const Flag& flag, const Config& config,
                    const Benchmark& benchmark);
 
-// True if the flag is among the options of a run with `config`.
+// True if the flag is among the options of a run with `config`: a flag with
+// `option_if_set` only if it was named on the command line or differs from its
+// default.
 bool IsOption(const Flag& flag, const Config& config);
 
 // Returns the parsed gflags of this process, after checking each one and all
-// together.  Throws UsageError.
+// together.  Throws UsageError for the first that is wrong.
+// REQUIRES: gflags has parsed the command line
 Config ConfigFromFlags();
 
-// Returns the text of --help.
+// Returns the text of --help: benchmarks, the flags of the table by group, and
+// those of the driver.
 std::string HelpText();
 
-// True if a flag defined in `file_name` belongs to the driver.
+// True if a flag defined in `file_name`, as gflags reports it, belongs to the
+// driver: the file is in drivers/.
 bool IsDriverFlag(const std::string& file_name);
 
 }  // namespace kvmatrix

@@ -36,6 +36,7 @@ Dynamic DynamicOf(const dl_phdr_info& object) {
     const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(
         object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
     for (; entry->d_tag != DT_NULL; ++entry) {
+      // An address: on x86, glibc has added the object's base while loading it.
       const auto* target = reinterpret_cast<const char*>(entry->d_un.d_ptr);
       if (entry->d_tag == DT_SYMTAB) {
         dynamic.symbols = reinterpret_cast<const ElfW(Sym)*>(target);
@@ -74,6 +75,7 @@ struct AssertSearch {
 int VisitObject(dl_phdr_info* object, size_t, void* argument) {
   auto& search = *static_cast<AssertSearch*>(argument);
   const std::string name = object->dlpi_name;
+  // The dynamic linker lists the executable under an empty name.
   const bool executable = name.empty();
   if ((executable || name == search.engine_object) &&
       Imports(*object, "__assert_fail")) {

@@ -10,7 +10,10 @@ namespace kvmatrix {
 
 // Returns the words of `list` between the separators, as views of it.  An empty
 // list has no words; a separator at the end adds none, and two in a row enclose
-// an empty word.
+// an empty word.  Words are not trimmed:
+//
+//   Split("a,b") is a, b      Split("a,,b") is a, (empty), b
+//   Split("") is nothing      Split("a,") is a
 inline std::vector<std::string_view> Split(std::string_view list,
                                            char separator = ',') {
   std::vector<std::string_view> words;

@@ -12,6 +12,7 @@
 namespace kvmatrix {
 
 // Returns db_bench's header, with warnings about the build and the options.
+// Whole lines, as all texts here.
 std::string HeaderText(const Config& config, const Driver& driver);
 
 // Returns db_bench's line for one benchmark: microseconds per operation of loop
@@ -19,7 +20,8 @@ std::string HeaderText(const Config& config, const Driver& driver);
 // further lines for an open loop, shares and latencies.
 std::string StatLine(const Measurement& measurement);
 
-// Returns the text of --version.
+// Returns the text of --version.  Like DescribeJson(), it opens two small
+// databases and throws what the engine throws.
 std::string VersionText(const Driver& driver);
 
 }  // namespace kvmatrix
