@@ -48,6 +48,8 @@ class KyotoSession final : public Session {
       const std::unique_ptr<char[]> key(
           cursor->get(&key_size, &value, &value_size, forward));
       if (key && !visit({key.get(), key_size}, {value, value_size})) break;
+      // get() itself steps forward, if asked to; there is no such call for
+      // backward.
       at = key && (forward || cursor->step_back());
     }
     // A cursor reports a page that it cannot read as the end of the scan; only
@@ -56,6 +58,7 @@ class KyotoSession final : public Session {
   }
 
  private:
+  // Kyoto keeps the last error of each thread separately.
   bool NoRecord() const { return db_.error() == kc::BasicDB::Error::NOREC; }
 
   Db& db_;

@@ -1,5 +1,12 @@
 // The flags of kyoto.cc, the only file that includes this, and what they set.
 // KYOTO_DB is TreeDB (a B+ tree) or HashDB (a hash table).
+//
+//   std::map<std::string, int64_t> expected = Tune(db, options);
+//   db.open(...)
+//   db.status() must report each of `expected`
+//
+// Except for --page_size and --buckets, the flags exist for the settings of the
+// CEDA page, which differ from those of LevelDB's; see drivers/README.md.
 
 #ifndef DRIVERS_KYOTO_OPTIONS_H_
 #define DRIVERS_KYOTO_OPTIONS_H_
@@ -26,12 +33,20 @@ DEFINE_double(buckets_per_entry, 0,
 namespace kvmatrix {
 
 namespace kc = kyotocabinet;
+// KYOTO_DB is defined by drivers/CMakeLists.txt, so that each executable has
+// one engine.  kTree selects code for TreeDB.
 using Db = kc::KYOTO_DB;
 inline constexpr bool kTree = std::is_same_v<Db, kc::TreeDB>;
 
 // Sets the options of a TreeDB or HashDB that is not open yet.  Returns the
 // values that its status must report afterwards, under Kyoto's own names: opts
-// is 1 (small) + 2 (linear) + 4 (compressed).
+// is 1 (small) + 2 (linear) + 4 (compressed), msiz and psiz are bytes, pccap is
+// the page cache in bytes, and bnum the buckets, left out if Kyoto chooses
+// them.
+//
+// A template although `db` is always a Db, because TreeDB's functions are named
+// in code that HashDB must not compile.
+// REQUIRES: db is not open
 template <typename KyotoDb>
 std::map<std::string, int64_t> Tune(KyotoDb& db, const Options& options) {
   std::map<std::string, int64_t> expected;
@@ -42,6 +57,8 @@ std::map<std::string, int64_t> Tune(KyotoDb& db, const Options& options) {
   const double entries = static_cast<double>(options.expected_entries);
   const auto scaled = static_cast<int64_t>(FLAGS_buckets_per_entry * entries);
   const auto buckets = static_cast<int64_t>(FLAGS_buckets) + scaled;
+  // 0 buckets leave Kyoto's default.  Above 32,767 HashDB takes a prime number
+  // near the requested one (kchashdb.h, tune_buckets()).
   if (buckets > 0) expected["bnum"] = buckets;
   if (!kTree && buckets > INT16_MAX)  // TreeDB reports the requested number
     expected["bnum"] = kc::nearbyprime(buckets);

@@ -53,6 +53,7 @@ class LevelDbSession final : public Session {
     std::unique_ptr<leveldb::Iterator> it(db_->NewIterator({}));
     it->Seek(ToSlice(start));
     const bool forward = order == Order::kForward;
+    // Seek() lands at or after `start`; a backward scan begins at or before it.
     if (!forward && (start.empty() || !it->Valid())) {
       it->SeekToLast();
     } else if (!forward && it->key() != ToSlice(start)) {
@@ -83,6 +84,7 @@ class LevelDb final : public Database {
     db.create_if_missing = true;
     db.block_cache = cache_.get();
     if (!options.compression) db.compression = leveldb::kNoCompression;
+    // The ranges to which SanitizeOptions() in db/db_impl.cc clips.
     Set(db.write_buffer_size, "write_buffer_size", FLAGS_write_buffer_size,
         64 << 10, 1 << 30);
     Set(db.max_file_size, "max_file_size", FLAGS_max_file_size, 1 << 20,

@@ -56,6 +56,7 @@ class LmdbSession final : public Session {
                              : mdb_del(txn.get(), dbi_, &k, nullptr);
       if (value || code != MDB_NOTFOUND) Check(code);
     }
+    // Releases it first: a commit frees the transaction even if it fails.
     Check(mdb_txn_commit(txn.release()));
   }
 
@@ -79,6 +80,9 @@ class LmdbSession final : public Session {
       return mdb_cursor_get(cursor, &key, &value, to);
     };
     int code = start.empty() ? MDB_NOTFOUND : move(MDB_SET_RANGE);
+    // MDB_SET_RANGE moves to the first key at or after `start`, where a
+    // backward scan may have to go one back, or to the last key if there is
+    // none.
     const bool past = code == MDB_NOTFOUND || ToView(key) != start;
     if (start.empty() && forward) code = move(MDB_FIRST);
     if (!forward && past) code = move(code ? MDB_LAST : MDB_PREV);
@@ -100,6 +104,7 @@ class Lmdb final : public Database {
     Check(mdb_env_create(&env));
     env_.reset(env);
     Check(mdb_env_set_mapsize(env, FLAGS_map_size));
+    // A slot for each session's read transaction; 126 is LMDB's default.
     Check(mdb_env_set_maxreaders(env, std::max(options.threads + 1, 126ul)));
     const unsigned flags = MDB_NOTLS | (options.sync ? 0 : MDB_NOSYNC);
     Check(mdb_env_open(env, options.path.c_str(), flags, 0644));
@@ -145,6 +150,7 @@ const Driver kDriver = {
     .codec = "",
     .ordered = true,
     .stores = true,
+    // Six characters behind "LMDB ", such as "0.9.24".
     .version = [] { return std::string(mdb_version(0, 0, 0) + 5, 6); },
     .code = reinterpret_cast<const void*>(&mdb_version),
     .open = [](const Options& options) -> std::unique_ptr<Database> {

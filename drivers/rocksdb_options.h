@@ -1,6 +1,16 @@
 // The flags of rocksdb.cc, the only file that includes this, and the options
 // that they set.  Names are those of RocksDB's own db_bench, defaults those of
 // RocksDB 7.8.
+//
+//   rocksdb::Options requested;
+//   requested.compression = ...;
+//   if (!FLAGS_engine_defaults) Tune(requested, options.cache_size);
+//   ... DB::Open(requested, ...) ...
+//   Describe(db->GetOptions()) must equal Describe(requested)
+//
+// RocksDB clips options silently, so the comparison is what makes a setting
+// certain.  configs/engines.toml sets the flags that give RocksDB LevelDB's
+// defaults; see drivers/README.md.
 
 #ifndef DRIVERS_ROCKSDB_OPTIONS_H_
 #define DRIVERS_ROCKSDB_OPTIONS_H_
@@ -17,23 +27,27 @@
 #include <string>
 #include <unordered_map>
 
-DEFINE_uint64(write_buffer_size, 64 << 20, "size of a memtable, in bytes");
+// Memory for writes.  A memtable that is being written out still counts: with
+// 2, one is active while another is flushed.
+DEFINE_uint64(write_buffer_size, 64 << 20, "bytes of a memtable");
 DEFINE_int32(max_write_buffer_number, 2, "memtables, including the active one");
-DEFINE_uint64(target_file_size_base, 64 << 20,
-              "size of a file of level 1, in bytes");
-DEFINE_uint64(max_bytes_for_level_base, 256 << 20, "size of level 1, in bytes");
-DEFINE_int32(max_background_jobs, 2,
-             "flushes and compactions that may run at once");
-DEFINE_int32(num_levels, 7, "number of levels");
+
+// The shape of the tree.  Each further level holds ten times as many bytes,
+// RocksDB's default, in files of the same size.
+DEFINE_uint64(target_file_size_base, 64 << 20, "bytes of a file of level 1");
+DEFINE_uint64(max_bytes_for_level_base, 256 << 20, "bytes of level 1");
+DEFINE_int32(max_background_jobs, 2, "flushes and compactions at once");
+DEFINE_int32(num_levels, 7, "levels");
 DEFINE_int32(min_level_to_compress, 0, "the first level that is compressed");
 DEFINE_bool(disable_auto_compactions, false,
             "leave all files in level 0 until the database settles");
 DEFINE_int32(open_files, -1, "table files kept open; -1 means all");
 DEFINE_bool(paranoid_checks, true,
             "stop writing when damaged data is detected");
-DEFINE_uint64(block_size, 4 << 10, "size of a table block, in bytes");
-DEFINE_int32(bloom_bits, -1,
-             "Bloom filter bits per key; negative means no filter");
+DEFINE_uint64(block_size, 4 << 10, "bytes of a table block");
+DEFINE_int32(bloom_bits, -1, "Bloom filter bits per key; negative: no filter");
+
+// An option of reads, set in the session: Tune() does not use it.
 DEFINE_bool(verify_checksum, true, "verify the checksum of each block read");
 DEFINE_bool(engine_defaults, false,
             "use the engine's defaults: only --compression and --sync have an "
@@ -41,14 +55,20 @@ DEFINE_bool(engine_defaults, false,
 
 namespace kvmatrix {
 
+// Names and values as EffectiveSettings() reports them.
 using Settings = std::map<std::string, std::string>;
 
-// Throws the engine's own message unless the status is OK.
+// Throws std::runtime_error with the engine's own message unless the status is
+// OK.
 inline void Check(const rocksdb::Status& status) {
   if (!status.ok()) throw std::runtime_error(status.ToString());
 }
 
-// Sets what the flags request.
+// Sets what the flags request, and a new block cache of `cache_size` bytes,
+// which the options own.  Index and filter blocks are outside of that cache, as
+// in RocksDB by default.  Without --bloom_bits there is no filter, as in
+// LevelDB; levels below --min_level_to_compress stay uncompressed.
+// REQUIRES: db.compression is set, which the compressed levels use
 inline void Tune(rocksdb::Options& db, uint64_t cache_size) {
   db.write_buffer_size = FLAGS_write_buffer_size;
   db.max_write_buffer_number = FLAGS_max_write_buffer_number;
@@ -74,6 +94,10 @@ inline void Tune(rocksdb::Options& db, uint64_t cache_size) {
 }
 
 // Returns the options that matter here, with RocksDB's own names and formats.
+// One that this version of RocksDB does not know is left out.  The cache is
+// described by its capacity in bytes, the filter by its identifier or "none".
+// Throws as Check() does.
+// REQUIRES: the tables are block-based and have a cache, as by default
 inline Settings Describe(const rocksdb::Options& options) {
   std::string db, family;
   Check(GetStringFromDBOptions(&db, options));

@@ -51,6 +51,7 @@ class SqliteSession final : public Session {
             const Visitor& visit) override {
     const bool forward = order == Order::kForward;
     const Statement& scan = forward ? from_ : start.empty() ? all_ : to_;
+    // Resets the statement, and does not finalise it, when the scan ends.
     const Statement reset(scan.get(), &sqlite3_reset);
     Bind(scan, 1, start);
     while (Step(scan) && visit(Column(scan, 0), Column(scan, 1))) continue;
@@ -105,6 +106,8 @@ class Sqlite final : public Database {
   sqlite3* Open() {
     sqlite3* db = nullptr;
     const int code = sqlite3_open((options_.path / "db.sqlite3").c_str(), &db);
+    // Before the check: a connection must be closed even if it could not be
+    // opened.
     connections_.emplace_back(db, &sqlite3_close);
     Check(code);
     if (shared_) Check(sqlite3_busy_handler(db, &CountAndWait, &busy_retries_));
