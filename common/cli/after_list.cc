@@ -42,6 +42,7 @@ std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
                                    const Config& config,
                                    std::string_view text) {
   std::vector<uint64_t> operations;
+  // Split() drops an empty word at the end.
   if (text.ends_with('+')) RefuseCounts(text);
   for (const std::string_view digits : Split(text, '+')) {
     uint64_t& count = operations.emplace_back();

@@ -27,6 +27,7 @@ class MixLoop {
         stream_(
             context.mix->NewStream(context.stream_seed, context.thread_share)),
         key_(context.config.key_shape()),
+        // mixgraph chooses sizes of its own, up to its own maximum.
         value_(Values::BufferSize(std::max<size_t>(
             context.values.value_size(),
             context.config.mix.mixgraph.mix_max_value_size))) {}

@@ -60,6 +60,7 @@ KeyRanges::KeyRanges(const MixgraphParameters& p) {
     const double hotness = p.keyrange_dist_a * std::exp(p.keyrange_dist_b * x) +
                            p.keyrange_dist_c * std::exp(p.keyrange_dist_d * x);
     const bool hot = hotness >= kMin;
+    // The last range that is hot at all has one share or more.
     if (scale == 0 && hot) scale = std::floor(1 / hotness) + 1;
     shares.push_back(hot ? static_cast<uint64_t>(std::floor(scale * hotness))
                          : 0);

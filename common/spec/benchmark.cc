@@ -291,6 +291,7 @@ const Benchmark* FindBenchmark(std::string_view name) {
 }
 
 std::span<const std::string_view> KeyOrderNames() {
+  // In the order of KeyOrder, which FindKeyOrder() relies on.
   static constexpr std::string_view kNames[] = {
       "sequential", "uniform",   "permutation", "hot",
       "zipf",       "ycsb-zipf", "latest",      "steps"};
@@ -305,6 +306,7 @@ std::optional<KeyOrder> FindKeyOrder(std::string_view name) {
   const auto names = KeyOrderNames();
   const auto at = std::ranges::find(names, name) - names.begin();
   const auto order = static_cast<KeyOrder>(at);
+  // kSteps is the last, and an unknown name is beyond it.
   if (order >= KeyOrder::kSteps) return std::nullopt;
   return order;
 }

@@ -19,6 +19,8 @@ double OpenLoop::NextScheduleNs(uint64_t operations) const {
 }
 
 void OpenLoop::Await(uint64_t operations) {
+  // In this order: both functions use the gap and the schedule of the call
+  // before; the next gap is drawn for the next call.
   intended_ns_ = DueNs(operations);
   schedule_ns_ = NextScheduleNs(operations);
   gap_ = arrivals_.NextGap();
