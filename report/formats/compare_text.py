@@ -105,6 +105,8 @@ def header(compared: ComparedRuns) -> list[tuple[str, str]]:
         drift_text = f"{moved} (median), by {numbers.signed(most)} at most"
         rows.append(("drift", f"{drift_text}: the machine, or chance"))
     rows.append(("certainty", _confidence(compared)))
+    if compared.is_of_itself:
+        return rows
     caveat = (
         "the runs were made at different times, so every change includes"
         " changes of the machine. Of 100 unchanged cells this rule calls up to 6"

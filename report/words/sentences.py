@@ -20,8 +20,10 @@ NOISE_UNKNOWN = (
 def headline(comparison: Comparison) -> str:
     """Return the fastest engine in a few words."""
     total = numbers.count(len(comparison.charts), "chart")
+    if not comparison.standings:
+        return "No ranked engine was measured"
     if not any(standing.rated for standing in comparison.standings):
-        return "No engine has a rate yet"
+        return "No ranked engine has a rate yet"
     if alone := comparison.alone:
         measured = f"{len(comparison.standings)} engine measured"
         if len(comparison.standings) > 1:
@@ -91,7 +93,7 @@ def chart_verdict(chart: Chart) -> str:
             return f"Only {leaders[0]} has a rate"
     if chart.disputed:
         return "The digests disagree: no engine is ranked"
-    return "No engine has a rate"
+    return "No ranked engine has a rate"
 
 
 def win_rule(comparison: Comparison) -> str:

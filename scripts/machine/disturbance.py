@@ -214,7 +214,11 @@ def _difference(before: int | None, after: int | None) -> int | None:
 
 
 def _ratio(part: int | None, whole: int | None) -> float | None:
-    return None if part is None or not whole else round(part / whole, 6)
+    """Return the ratio; at most 1, because ticks of 10 ms can exceed a short `whole`.
+
+    None if it is unknown.
+    """
+    return None if part is None or not whole else min(1.0, round(part / whole, 6))
 
 
 def _pressure(
@@ -233,7 +237,8 @@ def _cpu_marks(cpu_ns: Mapping[str, Tally], capacity_ns: int | None) -> Iterator
     for name, (limit, text) in texts.items():
         lost = cpu_ns[name]
         if capacity_ns and limit.least <= lost.seen > limit.share * capacity_ns:
-            yield text.format(lost.text(numbers.percent(lost.seen / capacity_ns)))
+            share = _ratio(lost.seen, capacity_ns) or 0.0
+            yield text.format(lost.text(numbers.percent(share)))
 
 
 def _byte_marks(moved: Mapping[str, Tally], own_storage_bytes: int) -> Iterator[str]:

@@ -30,13 +30,13 @@ class Glyphs:
     """The characters of a view."""
 
     star: str = "★"
-    tie: str = "="
+    tie: str = "≈"
     spread: str = "±"
     running: str = "▸"
     full: str = "█"
     left_edge: str = "▕"
     right_edge: str = "▏"
-    times: str = "x"
+    times: str = "×"
     none: str = "–"
     dot: str = "·"
     disturbed: str = "!"
@@ -75,29 +75,47 @@ def signs_of(cell: MeasuredCell, engine: Engine, glyphs: Glyphs) -> str:
     return signs + (glyphs.suspect if findings_of(cell, engine) else "")
 
 
-def legend_line(board: Board, layout: Layout, glyphs: Glyphs) -> Text:
-    """Return the meaning of the values and marks of a table."""
-    signs = {
-        sign
-        for cell in board.cells.values()
-        for sign in signs_of(cell, board.plan.engine(cell.name.engine), glyphs)
+def legend_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
+    """Return the meaning of the values and marks of a table, one sign a line."""
+    noise = measured_twice(board).noise
+    margin = "; noise not measured"
+    if noise is not None:
+        margin = f", ahead by more than the noise ({numbers.percent(noise.share)})"
+    meanings = {
+        glyphs.star: "wins: slowest repetition faster than any of another engine"
+        f" ({LEAST_REPETITIONS} or more, not all disturbed){margin}",
+        glyphs.tie: "ties for the best",
+        glyphs.spread: "spread: (max - min) / median",
+        glyphs.times: "times slower than the best",
+        glyphs.disturbed: titles.MEANINGS[titles.DISTURBED],
+        glyphs.suspect: titles.MEANINGS[titles.SUSPECT],
     }
-    won = f"{glyphs.star} wins (no overlap in {LEAST_REPETITIONS} or more repetitions"
-    won += ", not all disturbed"
-    if measured_twice(board).noise is None:
-        won += "; the noise of the run was not measured"
-    parts = ["median operations per second", f"{won})", f"{glyphs.tie} tie"]
-    if layout.spread:
-        parts.append(f"{glyphs.spread} spread: (max - min) / median")
-    if layout.ratio:
-        parts.append(f"{glyphs.times} slower than the best")
-    for glyph, sign in (
-        (glyphs.disturbed, titles.DISTURBED),
-        (glyphs.suspect, titles.SUSPECT),
-    ):
-        if glyph in signs:
-            parts.append(f"{glyph} {titles.MEANINGS[sign]}")
-    return Text(", ".join(parts), "dim")
+    signs = _signs_shown(board, layout, glyphs)
+    lines = [f"{sign} {text}" for sign, text in meanings.items() if sign in signs]
+    return [Text(line, "dim") for line in ("median operations per second", *lines)]
+
+
+def _signs_shown(board: Board, layout: Layout, glyphs: Glyphs) -> set[str]:
+    """Return the signs that occur in the cells of a table."""
+    signs: set[str] = set()
+    twice = measured_twice(board)
+    for scenario, benchmark in board.plan.charts:
+        noise_share = twice.share(scenario.name, benchmark)
+        contest = contest_of(board, scenario.name, benchmark, noise_share)
+        for engine in board.plan.engines:
+            cell = board.cell(engine.name, scenario.name, benchmark)
+            if summary := summary_of(cell):
+                signs |= {_mark(contest.verdict, engine.name, glyphs)}
+                signs |= {*signs_of(cell, engine, glyphs)}
+                if layout.spread and summary.count > 1:
+                    signs.add(glyphs.spread)
+                if layout.ratio and _is_behind(engine, summary, contest):
+                    signs.add(glyphs.times)
+    return signs
+
+
+def _is_behind(engine: Engine, summary: Summary, contest: Contest) -> bool:
+    return engine.role == "" and summary.median < contest.best
 
 
 def layout_for(board: Board, width: int) -> Layout | None:
@@ -164,7 +182,7 @@ def _cell(
     text.append(f"{signs:<1}", "yellow")
     if layout.spread:
         text.append_text(_spread(summary, glyphs))
-    if layout.ratio and engine.role == "" and summary.median < contest.best:
+    if layout.ratio and _is_behind(engine, summary, contest):
         width = 7 if len(signs) < 2 else 6
         text.append(f"{contest.best / summary.median:>{width}.2f}{glyphs.times}")
     return text

@@ -19,7 +19,7 @@ from scripts.show.live_table import (
     Glyphs,
     glyphs_for,
     layout_for,
-    legend_line,
+    legend_lines,
     table_lines,
 )
 from scripts.show.output import Output, Result
@@ -88,7 +88,7 @@ def summary_lines(
     layout = layout_for(board, width or _PIPE_WIDTH) or layout_for(board, 10_000)
     assert layout is not None
     shown = [*table_lines(board, layout, glyphs), Text("")]
-    shown.append(legend_line(board, layout, glyphs))
+    shown += legend_lines(board, layout, glyphs)
     for m in board.failures():
         which = " latency" if m.pass_ == LATENCY else ""
         reason = " ".join(m.reason.split())

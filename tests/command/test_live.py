@@ -91,7 +91,7 @@ def test_the_table_has_the_best_starred_and_the_spread_next_to_it() -> None:
     assert row.split() == [
         "fillseq",
         *("★", "4.07M", "±2.0", "%"),
-        *("1.00M", "±0.0", "%", "4.07x"),
+        *("1.00M", "±0.0", "%", "4.07×"),
         "50.0M",
     ]
 
@@ -109,11 +109,11 @@ def row_of(*rates: tuple[CellName, float]) -> list[str]:
 
 def test_intervals_that_meet_are_a_tie() -> None:
     row = row_of((A, 4e6), (A, 2e6), (B, 2.5e6), (B, 2.6e6))
-    assert row == ["=", "3.00M", "±67", "%", "=", "2.55M", "±3.9", "%", "1.18x"]
+    assert row == ["≈", "3.00M", "±67", "%", "≈", "2.55M", "±3.9", "%", "1.18×"]
 
 
 def test_one_repetition_of_one_engine_has_no_winner() -> None:
-    assert row_of((A, 4e6), (B, 1e6)) == ["4.00M", "1.00M", "4.00x"]
+    assert row_of((A, 4e6), (B, 1e6)) == ["4.00M", "1.00M", "4.00×"]
     assert "★" not in row_of((A, 4e6), (A, 4e6), (B, 1e6))
 
 
@@ -155,9 +155,9 @@ def test_no_line_is_wider_and_no_screen_higher_than_the_terminal(
 
 
 def test_narrow_columns_drop_the_ratio_then_the_spread() -> None:
-    assert "4.07x" in screen_text(100) and "±2.0 %" in screen_text(100)
-    assert "4.07x" not in screen_text(70) and "±2.0 %" in screen_text(70)
-    assert "±" not in screen_text(60)
+    assert "4.07×" in shown(100) and "±2.0 %" in shown(100)
+    assert "4.07×" not in shown(70) and "±2.0 %" in shown(70)
+    assert "±" not in shown(60)
 
 
 def test_a_stream_without_these_characters_gets_ascii() -> None:
@@ -365,11 +365,16 @@ def test_the_summary_names_failures_and_shares() -> None:
     }
     text = [t.plain for t in summary_lines(board(), None, UNICODE, lines)]
     assert "ERROR     b/base/fillrandom: synthetic failure" in text
-    (legend,) = (x for x in text if x.startswith("median operations per second"))
-    assert "★ wins (no overlap in 3 or more repetitions, not all disturbed;" in legend
-    assert "; the noise of the run was not measured), = tie, " in legend
-    assert legend.endswith("± spread: (max - min) / median, x slower than the best")
-    shares = time_shares(live_plan(), lines)
+    legend = text.index("median operations per second")
+    wins = "★ wins: slowest repetition faster than any of another engine (3 or more, "
+    assert text[legend + 1 : legend + 4] == [
+        f"{wins}not all disturbed); noise not measured",
+        "± spread: (max - min) / median",
+        "× times slower than the best",
+    ]
+    one = summary_lines(board([finished(A, 1)]), None, UNICODE, [])
+    assert not any(t.plain.startswith(tuple("★≈±×⚠!")) for t in one)
+    shares = time_shares(made(), lines)
     assert shares is not None
     assert (shares.timed, shares.settle) == (0.5, 0.05)
     assert (shares.prepare, shares.audit) == (0.1, 0.05)

@@ -323,6 +323,17 @@ def test_every_share_is_of_wall_time_and_all_processors(machine: Busy) -> None:
     assert fields["foreign_cpu_share"] == 0.05
 
 
+def test_no_share_of_a_short_repetition_exceeds_the_whole(machine: Busy) -> None:
+    machine.process(MAKE, INIT)
+    before = machine.take()
+    machine.stat(user=1013)
+    machine.process(MAKE, INIT, ticks=(13, 0))
+    machine.pressure("cpu", 40_000)
+    found = disturbance(before, machine.take(0.03), 0)  # 13 ticks of 10 ms, 4 CPUs
+    assert (found["foreign_cpu_share"], found["pressure_cpu_share"]) == (1.0, 1.0)
+    assert found["marks"] == ["other processes 100 % of the CPUs"]
+
+
 def test_the_snapshot_distinguishes_own_from_foreign(machine: Busy) -> None:
     machine.process(60, RUNNER)
     taken = machine.take()

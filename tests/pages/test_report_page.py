@@ -128,6 +128,13 @@ def test_an_engine_alone_is_not_fastest(tmp_path: Path) -> None:
     assert sentence in markdown.render(run)
 
 
+def test_a_reference_alone_is_not_called_unmeasured(tmp_path: Path) -> None:
+    roles = [engine for engine in synthetic_run.ENGINES if engine[2]]
+    run = made(tmp_path, synthetic_run.plan(roles))
+    assert "**No ranked engine was measured**" in markdown.render(run)
+    assert "No engine has a rate" not in Page(report_page.render(run)).text
+
+
 def test_a_tie_is_called_a_tie(varied: Run) -> None:
     assert "Tie between Alpha and Beta Tree" in Page(report_page.render(varied)).text
 
@@ -139,9 +146,9 @@ def test_single_repetitions_win_nothing(tmp_path: Path) -> None:
     assert "★" not in page.text.replace("★ wins", "")
 
 
-def test_a_run_without_a_result_has_a_report(tmp_path: Path) -> None:
-    page = Page(report_page.render(run_of(tmp_path, None, [])))
-    assert "No engine has a rate yet" in page.text
+def test_a_run_without_a_result_still_reports(tmp_path: Path) -> None:
+    page = Page(report_page.render(made(tmp_path, None, [])))
+    assert "No ranked engine has a rate yet" in page.text
     assert "not measured" in page.text
 
 
