@@ -1,4 +1,4 @@
-"""kvmatrix doctor: is this machine fit to measure on?"""
+"""kvmatrix doctor: is this machine fit for benchmarking?"""
 
 import json
 import sys

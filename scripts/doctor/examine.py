@@ -25,7 +25,7 @@ ON_MACHINE: tuple[Check, ...] = (
     memory.huge_pages,
     storage.data_directory,
     storage.barriers,
-    storage.room,
+    storage.disk_space,
     storage.disk,
     storage.write_cache,
     storage.read_ahead,

@@ -38,33 +38,35 @@ class Finding:
 
 
 def ok(name: str, found: str) -> Finding:
-    """Return a finding without anything to do."""
+    """Return a finding that needs no action."""
     return Finding(Severity.OK, name, found)
 
 
 def warn(name: str, found: str, remedy: str) -> Finding:
-    """Return a finding that makes results less reliable."""
+    """Return a warning: results are less reliable."""
     return Finding(Severity.WARN, name, found, remedy)
 
 
 def fail(name: str, found: str, remedy: str) -> Finding:
-    """Return a finding with which results are not worth keeping."""
+    """Return a failure: results are not worth keeping."""
     return Finding(Severity.FAIL, name, found, remedy)
 
 
 def unknown(name: str, why: str, remedy: str) -> Finding:
-    """Return the finding of a check that could not be made: never ok."""
+    """Return a warning: the check could not be made."""
     return warn(name, f"{UNKNOWN}: {why}", remedy)
 
 
 def count(findings: Sequence[Finding], level: Severity) -> int:
-    """Return how many findings are of a level."""
+    """Return the number of findings with this severity."""
     return sum(finding.level is level for finding in findings)
 
 
-def verdict(findings: Sequence[Finding]) -> str:
-    """Summarize the findings: "1 failed, 2 warnings"."""
-    failed, warned = count(findings, Severity.FAIL), count(findings, Severity.WARN)
-    parts = [f"{failed} failed"] if failed else []
+def verdict(findings: Sequence[Finding], *, names_failed: bool = False) -> str:
+    """Summarize the findings: "1 check failed (engines), 2 warnings"."""
+    failed = [finding.name for finding in findings if finding.level is Severity.FAIL]
+    warned = count(findings, Severity.WARN)
+    names = f" ({', '.join(failed)})" if names_failed else ""
+    parts = [f"{numbers.count(len(failed), 'check')} failed{names}"] if failed else []
     parts += [numbers.count(warned, "warning")] if warned else []
     return ", ".join(parts) or "all ok"

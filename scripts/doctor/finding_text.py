@@ -12,22 +12,22 @@ from scripts.doctor.probe_limits import ProbeResults
 
 _STYLES = {Severity.OK: "green", Severity.WARN: "yellow", Severity.FAIL: "bold red"}
 _WORDS = {Severity.OK: "ok", Severity.WARN: "warn", Severity.FAIL: "FAIL"}
-_TITLE = "kvmatrix doctor  is this machine fit to measure on?"
+_TITLE = "kvmatrix doctor  is this machine fit for benchmarking?"
 EXIT_UNFIT = 4
 
 
 def lines(findings: Sequence[Finding], machine: str, width: int) -> Iterator[Text]:
     """Yield each finding, then the remedies of those not ok, then the verdict."""
-    room = width - len("  FAIL    ") - max(len(finding.name) for finding in findings)
+    chars = width - len("  FAIL    ") - max(len(finding.name) for finding in findings)
     rows: list[TableRow] = []
     for finding in findings:
         word = _WORDS[finding.level]
-        rows += _rows(word, finding.name, finding.found, room, finding.level)
+        rows += _rows(word, finding.name, finding.found, chars, finding.level)
     amiss = [finding for finding in findings if finding.level is not Severity.OK]
     if amiss:
         rows.append(TableRow(("", "", "")))
     for place, finding in enumerate(amiss):
-        rows += _rows("" if place else "fix", finding.name, finding.remedy, room)
+        rows += _rows("" if place else "fix", finding.name, finding.remedy, chars)
     yield Text(_TITLE, "bold")
     yield Text(machine, "dim")
     yield Text()
@@ -41,11 +41,11 @@ def lines(findings: Sequence[Finding], machine: str, width: int) -> Iterator[Tex
 
 
 def _rows(
-    word: str, name: str, text: str, room: int, style: str = ""
+    word: str, name: str, text: str, chars: int, style: str = ""
 ) -> Iterator[TableRow]:
     """Yield a row for each line of a text."""
     parts = textwrap.wrap(
-        text, max(20, room), break_long_words=False, break_on_hyphens=False
+        text, max(20, chars), break_long_words=False, break_on_hyphens=False
     )
     yield TableRow((word, name, parts[0]), style)
     for part in parts[1:]:
@@ -76,9 +76,8 @@ def document(
 
 def summary(findings: Sequence[Finding]) -> str:
     """Return one line for a run, which names the failed checks."""
-    failed = [finding.name for finding in findings if finding.level is Severity.FAIL]
-    named = f" ({', '.join(failed)})" if failed else ""
-    return f"doctor: {verdict(findings)}{named}; see scripts/kvmatrix doctor"
+    text = verdict(findings, names_failed=True)
+    return f"doctor: {text}; see scripts/kvmatrix doctor"
 
 
 def refusal(findings: Sequence[Finding]) -> str:

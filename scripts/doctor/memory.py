@@ -7,7 +7,7 @@ from scripts.doctor.finding import UNKNOWN, Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
 
 # The largest cache that a scenario gives an engine is 128 MiB.  The engine's own
-# buffers, the runner and the page cache that reads are served from come on top.
+# buffers, the runner and the page cache that reads are served from need more.
 LEAST_BYTES = 512 << 20
 
 
@@ -51,5 +51,5 @@ def huge_pages(subject: Subject) -> Finding:
     if text == UNKNOWN or chosen is None:
         return unknown(name, f"no {switch}", "run where /sys is mounted")
     if chosen[1] == "always":
-        return warn(name, "always: memory and stalls vary at random", remedy)
+        return warn(name, "always: memory use and stalls vary unpredictably", remedy)
     return ok(name, f"{chosen[1]}")

@@ -25,7 +25,7 @@ def engines(subject: Subject) -> Finding:
     if live:
         state = f"{versions}; slower, with live assertions: {', '.join(live)}"
         remedy = _set_up_commands(subject, [e for e in there if e.name in live])
-        return fail(name, state, f"compile without them: {remedy}")
+        return fail(name, state, f"rebuild without assertions: {remedy}")
     if missing:
         remedy = _set_up_commands(subject, [e for e in subject.engines if e.missing])
         state = f"{versions}; missing: {', '.join(missing)}"
@@ -75,4 +75,4 @@ def preload(subject: Subject) -> Finding:
         return warn(name, "a library is preloaded into the measured process", remedy)
     if maps is None:
         return unknown(name, "/proc/self/maps cannot be read", remedy)
-    return ok(name, "no library is preloaded")
+    return ok(name, "no preloaded library")

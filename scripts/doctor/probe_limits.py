@@ -71,22 +71,22 @@ def synced(subject: Subject, times_ns: Sequence[int]) -> Finding:
         return unknown(name, "no file could be synced in the data directory", _DISK)
     least_ns = min(times_ns)
     measured = (
-        f"4 KiB write + fdatasync {numbers.seconds(least_ns)} at least,"
-        f" {numbers.seconds(statistics.median(times_ns))} in the median"
+        f"write + fdatasync of 4 KiB: minimum {numbers.seconds(least_ns)},"
+        f" median {numbers.seconds(statistics.median(times_ns))}"
     )
     if least_ns < SYNC_FAIL_NS:
-        return fail(name, f"{measured}: this does not reach a disk", _DISK)
+        return fail(name, f"{measured}; this does not reach a disk", _DISK)
     if subject.fact("block_device", "rotational") is True and not subject.virtual:
         if least_ns < TURN_NS:
-            cause = f"{measured}: less than one rotation, so the disk's cache answers"
+            cause = f"{measured}; less than one rotation, so the disk's cache answers"
             return warn(name, cause, "run sudo hdparm -W 0 on the disk")
     elif least_ns < SYNC_WARN_NS:
-        cause = f"{measured}: only a drive with power-loss protection is this fast"
+        cause = f"{measured}; only a drive with power-loss protection is this fast"
         ask = "ask whether the host forwards flushes, which a guest cannot see"
         check = "make sure that the drive has it"
         return warn(name, cause, ask if subject.virtual else check)
     if subject.virtual:
-        measured += "; whether the host stores it cannot be checked from here"
+        measured += "; it cannot be verified that the host persists it"
     return ok(name, measured)
 
 
@@ -97,11 +97,11 @@ def disk_reads(times_ns: Sequence[int]) -> Finding:
         cause = "the data directory does not support reads past the page cache"
         return unknown(name, cause, "choose another folder with --data-dir")
     median_ns, tail_ns = statistics.median(times_ns), _rank(times_ns, 0.9)
-    measured = f"4 KiB in {numbers.seconds(median_ns)} in the median,"
-    measured += f" 90 % in {numbers.seconds(tail_ns)}"
+    measured = f"4 KiB: median {numbers.seconds(median_ns)},"
+    measured += f" 90th percentile {numbers.seconds(tail_ns)}"
     if tail_ns > READ_TAIL * median_ns:
         return warn(
-            name, f"{measured}: uneven", "stop other programs that use the disk"
+            name, f"{measured}; uneven", "stop other programs that use the disk"
         )
     return ok(name, measured)
 
@@ -113,8 +113,8 @@ def noise_floor(times_ns: Sequence[int]) -> Finding:
         return unknown(name, "nothing was measured", "run scripts/kvmatrix doctor")
     lost, drift = lost_share(times_ns), drift_share(times_ns)
     measured = (
-        f"{numbers.percent(lost)} of a processor's time lost in gaps, speed within"
-        f" {numbers.percent(drift)}, over {numbers.seconds(sum(times_ns))}"
+        f"{numbers.percent(lost)} of CPU time lost to interruptions; speed varied by"
+        f" {numbers.percent(drift)} (test of {numbers.seconds(sum(times_ns))})"
     )
     if lost > LOST_FAIL or drift > DRIFT_FAIL:
         return fail(name, measured, _QUIET)
@@ -132,7 +132,7 @@ def quiet(meanwhile: Mapping[str, Any]) -> Finding:
         much = (foreign or 0) > FOREIGN_FAIL
         return fail(name, effect, _QUIET) if much else warn(name, effect, _QUIET)
     if steal is None or foreign is None:
-        return unknown(name, "other processes are hidden", "run outside of containers")
+        return unknown(name, "other processes are hidden", "run outside containers")
     return ok(
         name,
         f"steal {numbers.percent(steal)}, other processes {numbers.percent(foreign)}",

@@ -18,7 +18,8 @@ STEAL_SINCE_START = 0.005
 QUICK_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter")
 _CPUS = "/sys/devices/system/cpu"
 _CLOCKS = "/sys/devices/system/clocksource/clocksource0"
-_ON_HOST = "a guest cannot set it; for results to publish, use a physical machine"
+_UNSEEN = "not visible in a virtual machine"
+_ON_HOST = "a guest cannot set it; for publishable results, use a physical machine"
 
 
 def cpu_numbers(text: str) -> set[int]:
@@ -40,7 +41,7 @@ def governor(subject: Subject) -> Finding:
         for number in allowed
     }
     if not allowed or UNKNOWN in texts:
-        why = "the guest does not see it" if subject.virtual else "no cpufreq in /sys"
+        why = _UNSEEN if subject.virtual else "no cpufreq in /sys"
         remedy = "set it in the firmware, or load a cpufreq driver"
         return unknown(name, why, _ON_HOST if subject.virtual else remedy)
     if texts == {"performance"}:
@@ -52,7 +53,7 @@ def turbo(subject: Subject) -> Finding:
     """Check that the clock does not rise above its nominal rate."""
     name, state = "turbo", subject.fact("cpu", "turbo")
     if state == UNKNOWN:
-        why = "the guest does not see it" if subject.virtual else "not in /sys"
+        why = _UNSEEN if subject.virtual else "not in /sys"
         remedy = "turn it off in the firmware"
         return unknown(name, why, _ON_HOST if subject.virtual else remedy)
     if state == "off":
@@ -70,7 +71,7 @@ def processors(subject: Subject) -> Finding:
     total = subject.fact("cpu", "logical_cpus")
     if not allowed or not isinstance(total, int):
         return unknown(name, "not in /proc", "run where /proc is mounted")
-    state = f"{allowed} of {total} may be used"
+    state = f"{allowed} of {total} usable"
     quota = _quota(subject)
     if quota:
         return warn(name, f"{state}, but a control group limits them: {quota}", _LIFT)
@@ -138,7 +139,7 @@ def clock_source(subject: Subject) -> Finding:
     if source == UNKNOWN:
         return unknown(name, "no clock source in /sys", "run where /sys is mounted")
     if source in QUICK_CLOCKS:
-        return ok(name, f"{source}: read without a system call")
+        return ok(name, f"{source}: reading it needs no system call")
     available = subject.machine.text(f"{_CLOCKS}/available_clocksource").split()
     remedy = "use another machine: the kernel does not trust a faster clock here"
     quick = next((clock for clock in QUICK_CLOCKS if clock in available), None)
@@ -150,7 +151,7 @@ def clock_source(subject: Subject) -> Finding:
 def hypervisor(subject: Subject) -> Finding:
     """Check whether this is a physical machine."""
     name, kind = "machine", subject.environment["hypervisor"]
-    remedy = "repeat results to publish on a machine without a hypervisor"
+    remedy = "for publishable results, use a machine without a hypervisor"
     if kind == UNKNOWN:
         return unknown(name, "systemd-detect-virt is not installed", remedy)
     if kind == "none":
@@ -166,11 +167,11 @@ def onlookers(subject: Subject) -> Finding:
     blind, remedies = [], []
     if not complete:
         blind.append("other users' processes are hidden")
-        remedies.append("run outside of containers, with /proc mounted without hidepid")
+        remedies.append("run outside containers, with /proc mounted without hidepid")
     elif any(p.read_bytes is None for p in seen.values()):
         blind.append("reads and writes of some processes are hidden")
         remedies.append(
-            "run outside of containers, with all capabilities of root"
+            "run outside containers, as root with all capabilities"
             if subject.is_root
             else "run as root"
         )

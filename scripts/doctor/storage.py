@@ -24,7 +24,7 @@ _NO_DEVICE = "the data directory is not on a block device that /sys shows"
 def data_directory(subject: Subject) -> Finding:
     """Check that databases are on a disk of this machine."""
     name, kind = "data dir", subject.machine.mount.type
-    place = f"{kind} on {subject.machine.mount.device}"
+    location = f"{kind} on {subject.machine.mount.device}"
     if kind == UNKNOWN:
         return unknown(name, "its mount is not in /proc", _OTHER_DISK)
     if kind in MEMORY_TYPES:
@@ -34,8 +34,8 @@ def data_directory(subject: Subject) -> Finding:
     if kind.startswith(REMOTE_TYPES):
         return warn(name, f"{kind}: a server is measured, too", _OTHER_DISK)
     if kind not in DISK_TYPES:
-        return warn(name, f"{place}: an unknown file system", _OTHER_DISK)
-    return ok(name, place)
+        return warn(name, f"{location}: an unknown file system", _OTHER_DISK)
+    return ok(name, location)
 
 
 def _overlay(subject: Subject) -> Finding:
@@ -58,22 +58,22 @@ def barriers(subject: Subject) -> Finding:
             return fail(name, effect, f"mount it without {option}")
     if mount.type not in DISK_TYPES:
         return unknown(name, "not a known file system on a disk", _OTHER_DISK)
-    return ok(name, "the mount does not turn them off")
+    return ok(name, "enabled")
 
 
-def room(subject: Subject) -> Finding:
+def disk_space(subject: Subject) -> Finding:
     """Check that the largest cell of the suite fits on the disk."""
-    free = subject.environment["file_system"]["free_bytes"]
+    name, free = "disk space", subject.environment["file_system"]["free_bytes"]
     needed = subject.needed_bytes
     if needed is None:
         reason = (
             f"{numbers.size(free)} free; no engine is built, so the need is unknown"
         )
-        return unknown("room", reason, "build with scripts/setup")
+        return unknown(name, reason, "build with scripts/setup")
     cell = f"the largest cell of suite {subject.suite}"
-    state = f"{numbers.size(free)} free, {cell} needs {numbers.size(needed)}"
+    state = f"{numbers.size(free)} free; {cell} needs {numbers.size(needed)}"
     remedy = "free some space, or choose another disk with --data-dir"
-    return fail("room", state, remedy) if free < needed else ok("room", state)
+    return fail(name, state, remedy) if free < needed else ok(name, state)
 
 
 def write_cache(subject: Subject) -> Finding:
@@ -97,7 +97,7 @@ def read_ahead(subject: Subject) -> Finding:
     state = numbers.size(size)
     if size <= READ_AHEAD_BYTES:
         return ok(name, state)
-    effect = f"{state}: random reads from the disk measure this, not the engine"
+    effect = f"{state}: random disk reads would be dominated by read-ahead"
     return warn(name, effect, f"echo 128 | sudo tee {_queue(subject)}/read_ahead_kb")
 
 

@@ -1,4 +1,4 @@
-"""The doctor's measurements: small work on one processor, and 4 KiB disk accesses.
+"""The doctor's measurements: a small CPU workload and 4 KiB disk accesses.
 
 A probe only measures durations.  scripts/doctor judges them.
 """

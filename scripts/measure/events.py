@@ -94,6 +94,11 @@ class Notice:
     text: str
     level: str = "note"  # note or warn
 
+    @property
+    def line(self) -> str:
+        """The notice with its level."""
+        return f"{'warning' if self.level == 'warn' else self.level}: {self.text}"
+
 
 @dataclass(frozen=True)
 class RunEnded:

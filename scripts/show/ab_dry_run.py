@@ -11,7 +11,7 @@ from report.terms import numbers
 from scripts.ab.ab_forecast import AbForecast
 from scripts.ab.ab_pairing import same_executables
 from scripts.planning.disk_room import cell_bytes
-from scripts.show.dry_run import cell_lines, room, room_line
+from scripts.show.dry_run import cell_lines, disk_line, disk_space, guess_line
 from scripts.store.run_places import RunPlaces
 
 
@@ -51,32 +51,33 @@ def dry_run_document(
         "predicted_count_s": round(forecast.count_s(), 3),
         "from_history": forecast.is_known(),
         "counted": plan.counted,
-        **room(plan.a, places),
+        **disk_space(plan.a, places),
     }
 
 
 def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
-    """Return the lines of the document for people."""
+    """Return the document as human-readable lines."""
     pairs, is_known = document["screen_pairs"], document["from_history"]
-    about = "" if is_known else "~"
     screen, confirm = document["predicted_screen_s"], document["predicted_confirm_s"]
     planned = sum(cell["status"] == "planned" for cell in document["cells"])
     lines = cell_lines(
         document,
-        ("pairs", "round"),
+        ("pairs", "time per round"),
         lambda cell: (pairs, cell["predicted_round_s"], is_known),
     )
     lines += [
         "",
-        f"screen: {numbers.count(planned, 'cell')} x {pairs} pairs, about"
-        f" {about}{numbers.duration(screen)}",
-        f"confirm: {document['confirm_pairs']} pairs of each suspect, about"
-        f" {about}{numbers.duration(confirm)} if nothing changed",
+        f"screen: {numbers.count(planned, 'cell')}, {pairs} pairs each: about"
+        f" {numbers.duration(screen)}",
+        f"confirm: {document['confirm_pairs']} pairs of each suspect: about"
+        f" {numbers.duration(confirm)} if nothing changed",
     ]
     if document["counted"]:
         count = numbers.duration(document["predicted_count_s"])
-        lines.append(f"count: instructions and system calls, about ~{count}")
-    lines.append(room_line(document))
+        lines.append(f"count: instructions and system calls: about {count}")
+    if not is_known:
+        lines.append(guess_line(planned))
+    lines.append(disk_line(document))
     if document["same_executables"] and not document["same_build"]:
         lines.append("both sides are the same executables")
     return lines

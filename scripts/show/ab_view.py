@@ -138,7 +138,8 @@ def _figures(lines: Sequence[Record]) -> str:
     marks = [found for line in lines if (found := marks_of(line))]
     if not marks:
         return rates
-    return f"{rates}  {len(marks)} of {len(lines)} disturbed, such as: {marks[0][0]}"
+    example = ", for example" if len(marks) > 1 else ""
+    return f"{rates}  {len(marks)} of {len(lines)} disturbed{example}: {marks[0][0]}"
 
 
 def _rate(lines: Sequence[Record], side: str) -> float:

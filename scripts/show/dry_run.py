@@ -11,7 +11,12 @@ from report.model.plan import Plan
 from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
 from scripts.forecast.prediction import Forecast, load_history
-from scripts.planning.disk_room import cell_bytes, free_bytes, needed_bytes
+from scripts.planning.disk_room import (
+    SPARE_BYTES,
+    cell_bytes,
+    free_bytes,
+    needed_bytes,
+)
 from scripts.planning.order import ScheduledRepetition, scheduled_repetitions
 from scripts.show.output import Output
 from scripts.store.run_places import RunPlaces
@@ -54,44 +59,50 @@ def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
         "cells": cells,
         "predicted_s": round(seconds, 3),
         "predicted_most_s": round(seconds * plan.attempts, 3),
-        **room(plan, places),
+        **disk_space(plan, places),
     }
 
 
 def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
-    """Return the lines of the document for people."""
+    """Return the document as human-readable lines."""
 
-    def figures(cell: Mapping[str, Any]) -> tuple[int, float, bool]:
+    def columns_of(cell: Mapping[str, Any]) -> tuple[int, float, bool]:
         return cell["repetitions"], cell["predicted_s"], cell["from_history"]
 
     planned = [cell for cell in document["cells"] if cell["status"] == "planned"]
     guessed = sum(not cell["from_history"] for cell in planned)
-    guesses = numbers.count(guessed, "cell is", "cells are")
     seconds, most = document["predicted_s"], document["predicted_most_s"]
     retried = (
         f"retries of disturbed repetitions: up to {numbers.duration(most)} in total"
     )
     return [
-        *cell_lines(document, ("times", "time"), figures),
+        *cell_lines(document, ("repetitions", "time"), columns_of),
         "",
-        f"{numbers.count(len(planned), 'cell')} x {document['repetitions']}"
-        + (" and once for latency" if document["latency"] else "")
-        + f", about {numbers.duration(seconds)}"
-        + (f" ({guesses} a rough guess: ~)" if guessed else ""),
+        f"{numbers.count(len(planned), 'cell')},"
+        f" {numbers.count(document['repetitions'], 'repetition')} each"
+        + (", plus 1 for latency" if document["latency"] else "")
+        + f": about {numbers.duration(seconds)}",
+        *([guess_line(guessed)] if guessed else []),
         *([retried] if most > seconds else []),
-        room_line(document),
+        disk_line(document),
     ]
+
+
+def guess_line(cells: int) -> str:
+    """Return the meaning of "~", which marks the times of this many cells."""
+    marked = numbers.count(cells, "cell")
+    return f"~ marks a rough guess, not based on measurements ({marked})"
 
 
 def cell_lines(
     document: Mapping[str, Any],
-    heads: tuple[str, str],
-    figures: Callable[[Mapping[str, Any]], tuple[int, float, bool]],
+    headings: tuple[str, str],
+    columns_of: Callable[[Mapping[str, Any]], tuple[int, float, bool]],
 ) -> list[str]:
     """Return the table of the cells of any run.
 
-    `figures` gives what the two heads name, a number and seconds, and whether the
-    seconds rest on measurements.
+    `columns_of` returns a cell's values for the two `headings` (a number and a time in
+    seconds), and whether the time is based on measurements.
     """
     rows = []
     for cell in document["cells"]:
@@ -100,26 +111,27 @@ def cell_lines(
             note = f"{cell['status']}: {cell['reason']}"
             rows.append(TableRow((name, "", "", "", note)))
             continue
-        times, seconds, is_known = figures(cell)
+        number, seconds, is_known = columns_of(cell)
         time = ("" if is_known else "~") + numbers.duration(seconds)
         disk = numbers.size(cell["predicted_bytes"])
-        rows.append(TableRow((name, str(times), time, disk, "")))
-    table = TextTable(("cell",), (*heads, "disk"), ("note",), tuple(rows))
+        rows.append(TableRow((name, str(number), time, disk, "")))
+    table = TextTable(("cell",), (*headings, "disk"), ("note",), tuple(rows))
     return [line.text for line in table.lines()]
 
 
-def room(plan: Plan, places: RunPlaces) -> dict[str, int]:
-    """Return the bytes that a run needs at once and those that are free."""
+def disk_space(plan: Plan, places: RunPlaces) -> dict[str, int]:
+    """Return the run's peak disk use and the free disk space, in bytes."""
     return {
         "needed_bytes": round(needed_bytes(plan)),
         "free_bytes": free_bytes(places.data_dir),
     }
 
 
-def room_line(document: Mapping[str, Any]) -> str:
-    """Return the line for people."""
+def disk_line(document: Mapping[str, Any]) -> str:
+    """Return the disk space as a line of text."""
     return (
-        f"disk: {numbers.size(document['needed_bytes'])} needed at once,"
+        f"disk: peak {numbers.size(document['needed_bytes'])}, of which"
+        f" {numbers.size(SPARE_BYTES)} is a reserve;"
         f" {numbers.size(document['free_bytes'])} free in the data directory"
     )
 

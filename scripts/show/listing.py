@@ -115,7 +115,7 @@ def suite_plan(
     engines: tuple[Engine, ...],
     refusal: Refusal,
 ) -> Plan:
-    """Return the plan of a run of a whole suite, without a name or a machine."""
+    """Return a plan for all cells of a suite; its name and machine are empty."""
     selection = Selection(
         engines=config.default_engines(suite),
         scenarios=suite.scenarios,
@@ -166,10 +166,10 @@ def _broken_row(entry: dict[str, Any]) -> tuple[str, str, str]:
 def _engine_row(entry: dict[str, Any]) -> tuple[str, str, str]:
     if entry["missing"]:
         return entry["name"], entry["title"], f"missing: {entry['missing']}"
-    live = "; LIVE ASSERTIONS" if entry["assertions_live"] else ""
-    role = f" ({entry['role']})" if entry["role"] else ""
+    live = "; built with assertions" if entry["assertions_live"] else ""
+    role = f", {entry['role']}" if entry["role"] else ""
     if entry["variant_of"]:
-        role = f" (variant of {entry['variant_of']})"
+        role = f", variant of {entry['variant_of']}"
     title = f"{entry['title']} {entry['version']}"
     return entry["name"], title, f"ready{role}: {entry['summary']}{live}"
 
@@ -193,8 +193,9 @@ def _family(name: str, members: list[dict[str, Any]]) -> dict[str, Any]:
     (flag,) = members[0]["swept"]
     values = [titles.value(member["swept"][flag], flag) for member in members]
     title = titles.family([member["title"] for member in members], flag) or name
-    ends = f"{values[0]} to {values[-1]}" if len(values) > 1 else values[0]
-    return {**members[0], "name": name, "title": f"{title}, {ends} ({len(members)})"}
+    swept = f"{count(len(values), 'value')}, {values[0]}"
+    swept += f" to {values[-1]}" if len(values) > 1 else ""
+    return {**members[0], "name": name, "title": f"{title} ({swept})"}
 
 
 def _suite_row(entry: dict[str, Any]) -> tuple[str, str, str]:

@@ -54,7 +54,7 @@ class SilentView(View):
     def show(self, event: Event) -> None:
         """Take one event."""
         if isinstance(event, Notice) and event.level == "warn":
-            _print(self._console, f"warn {event.text}")
+            _print(self._console, event.line)
 
 
 class Lines(Protocol):
@@ -82,8 +82,8 @@ class PlainView(View):
         """Take one event."""
         lines = self._lines.of(event)
         match event:
-            case Notice(text, level):
-                lines.append(f"{level} {text}")
+            case Notice():
+                lines.append(event.line)
             case RepetitionFinished(_, _, pace):
                 self._elapsed_s = pace.elapsed_s
             case Heartbeat(pace):

@@ -39,7 +39,7 @@ class Glyphs:
     times: str = "×"
     none: str = "–"
     dot: str = "·"
-    disturbed: str = "!"
+    disturbed: str = titles.DISTURBED
     suspect: str = titles.SUSPECT
 
 
@@ -224,7 +224,7 @@ def status_lines(board: Board, width: int, glyphs: Glyphs, resume: str) -> list[
     """Return the bar, the running cell, the last note, and how to stop."""
     lines = [_bar(board, width, glyphs), _now(board)]
     if board.note:
-        lines.append(Text(f"{board.note.level:<5} {board.note.text}"))
+        lines.append(Text(board.note.line))
     lines.append(
         Text(f"Ctrl-C keeps finished repetitions; continue with: {resume}", "dim")
     )

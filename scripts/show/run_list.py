@@ -60,10 +60,11 @@ def _ab_entry(path: Path) -> dict[str, Any]:
     recorded = load_ab(path)
     plan = recorded.plan
     records = [measurement.record for measurement in recorded.lines.measurements]
-    names = dict.fromkeys(cell.engine for cell in plan.cells)
+    measured = {cell.engine for cell in plan.cells}
+    names = [engine.name for engine in plan.a.engines if engine.name in measured]
     return {
         "suite": f"{plan.suite.name} (ab)",
-        "engines": list(names),
+        "engines": names,
         "state": _state(records, is_whole=not judge_ab(recorded).unfinished),
         "started": started(plan.run) or None,
     }

@@ -71,13 +71,13 @@ def shares_line(shares: TimeShares) -> str:
     """Return the shares for people."""
     parts = {
         "timed": shares.timed,
-        "settle": shares.settle,
-        "prepare": shares.prepare,
+        "settling": shares.settle,
+        "preparation": shares.prepare,
         "audit": shares.audit,
         "disturbed and retried": shares.again,
-        "rest": shares.rest,
+        "overhead (processes, opening, copying)": shares.rest,
     }
-    text = ", ".join(f"{name} {numbers.percent(part)}" for name, part in parts.items())
+    text = ", ".join(f"{numbers.percent(part)} {name}" for name, part in parts.items())
     return f"time      {numbers.duration(shares.wall_s)}: {text}"
 
 
@@ -109,18 +109,20 @@ def disturbed_lines(board: Board) -> list[str]:
     stayed = board.disturbed()
     if not repeated and not stayed:
         return []
-    total = f"{len(stayed)} of {len(board.cells)} cells stayed disturbed"
-    retries = numbers.count(repeated, "disturbed attempt")
-    lines = [f"disturbed {total}; {retries} retried"]
+    verb = "is" if len(stayed) == 1 else "are"
+    total = f"{len(stayed)} of {len(board.cells)} cells {verb} still disturbed"
+    retried = numbers.count(repeated, "attempt was", "attempts were")
+    lines = [f"disturbed {total}; {retried if repeated else 'no attempt was'} retried"]
     if repeated and len(stayed) * 2 >= len(board.cells):
         lines.append(_STAYS_BUSY)
     for cell, disturbed in stayed[:_DISTURBED_NAMED]:
         marks = ", ".join(disturbed[-1].disturbed)
-        share = f"{len(disturbed)} of {len(made(cell))}"
-        lines.append(f"disturbed {cell.name}: {share}, such as: {marks}")
+        share = f"{len(disturbed)} of {numbers.count(len(made(cell)), 'repetition')}"
+        example = ", for example" if len(disturbed) > 1 else ""
+        lines.append(f"disturbed {cell.name}: {share}{example}: {marks}")
     if len(stayed) > _DISTURBED_NAMED:
-        more = numbers.count(len(stayed) - _DISTURBED_NAMED, "cell")
-        lines.append(f"disturbed and {more} more")
+        more = len(stayed) - _DISTURBED_NAMED
+        lines.append(f"disturbed {numbers.count(more, 'more cell')}")
     return lines
 
 

@@ -134,7 +134,7 @@ def test_the_status_lines_show_progress_time_and_how_to_stop() -> None:
     text = screen_text()
     assert "8/18  25 %  61 s elapsed  ~30 s left" in text
     assert "now   round 1/3  a/base/fillrandom   500 of 1.00k   600 ops/s" in text
-    assert "note  something to know" in text
+    assert "note: something to know" in text
     assert "continue with: scripts/kvmatrix resume R" in text
 
 
@@ -238,11 +238,11 @@ def test_many_disturbed_cells_are_counted_and_few_are_named() -> None:
     events: list[Event] = [RunStarted("m", ())]
     events += [finished(c, 1, attempt=3, marks=["steal 9 %"]) for c in busy.cells]
     lines = disturbed_lines(board(events, busy))
-    assert lines[0] == "disturbed 7 of 7 cells stayed disturbed;" + (
-        " 0 disturbed attempts retried"
+    assert lines[0] == (
+        "disturbed 7 of 7 cells are still disturbed; no attempt was retried"
     )
-    assert lines[1] == "disturbed a/base/fillseq: 1 of 1, such as: steal 9 %"
-    assert (len(lines), lines[-1]) == (7, "disturbed and 2 cells more")
+    assert lines[1] == "disturbed a/base/fillseq: 1 of 1 repetition: steal 9 %"
+    assert (len(lines), lines[-1]) == (7, "disturbed 2 more cells")
 
 
 def latency_plan(more: Mapping[str, int] | None = None) -> Plan:
@@ -380,8 +380,9 @@ def test_the_summary_names_failures_and_shares() -> None:
     assert (shares.prepare, shares.audit) == (0.1, 0.05)
     assert shares.rest == pytest.approx(0.3)
     assert (
-        text[-1] == "time      2.00 ms: timed 50 %, settle 5.0 %, prepare 10 %,"
-        " audit 5.0 %, disturbed and retried 0.0 %, rest 30 %"
+        text[-1] == "time      2.00 ms: 50 % timed, 5.0 % settling, 10 % preparation,"
+        " 5.0 % audit, 0.0 % disturbed and retried,"
+        " 30 % overhead (processes, opening, copying)"
     )
 
 

@@ -280,7 +280,7 @@ def test_sizes_of_other_settings_are_reported(lab: Lab) -> None:
     assert "measured: none; with other settings than at this size: 2,000" in done.stdout
     assert "1 cell is not predicted; add --measure" in done.stderr
     dry = lab.call("run", "lab", "-e", "good", "--dry-run").stdout
-    assert "\n1 cell x 3, about " in dry
+    assert "\n1 cell, 3 repetitions each: about " in dry
 
 
 def test_the_ladder_is_measured_once_and_kept_separately(lab: Lab) -> None:

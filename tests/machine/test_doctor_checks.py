@@ -147,9 +147,9 @@ def test_a_governor_that_no_allowed_processor_uses_does_not_matter() -> None:
 
 def test_required_space_is_that_of_the_largest_cell() -> None:
     full = subject(free_bytes=(1 << 30) - 1)
-    assert finding("room", full).level is Severity.FAIL
-    assert finding("room", subject(free_bytes=1 << 30)).level is Severity.OK
-    blind = finding("room", subject(needed_bytes=None))
+    assert finding("disk space", full).level is Severity.FAIL
+    assert finding("disk space", subject(free_bytes=1 << 30)).level is Severity.OK
+    blind = finding("disk space", subject(needed_bytes=None))
     assert blind.found.startswith("unknown")
 
 
@@ -190,10 +190,10 @@ def test_an_engine_that_is_compiled_on_request_has_a_remedy_of_its_own() -> None
 
     assert remedy(without("tree")) == "build with scripts/setup --with tree"
     assert remedy(without("plain")) == "build with scripts/setup"
-    assert remedy(asserting()) == "compile without them: scripts/setup"
+    assert remedy(asserting()) == "rebuild without assertions: scripts/setup"
     live = replace(asserting(), on_request=("plain",))
-    advice = "compile without them: scripts/setup --with plain"
-    assert finding("engines", live).remedy == advice
+    told = "rebuild without assertions: scripts/setup --with plain"
+    assert finding("engines", live).remedy == told
 
 
 def test_root_is_not_advised_to_be_root() -> None:

@@ -55,7 +55,7 @@ def test_a_disturbed_repetition_is_repeated_with_its_seed(lab: Lab) -> None:
     assert (first["seed"], first["order"]) == (second["seed"], second["order"])
     assert {first["status"], second["status"]} == {"ok"}
     assert "disturbed: steal 3.1 %; retrying (2 of 3)" in done.stderr
-    assert "0 of 2 cells stayed disturbed; 1 disturbed attempt retried" in done.stdout
+    assert "0 of 2 cells are still disturbed; 1 attempt was retried" in done.stdout
 
 
 def test_a_repetition_is_retried_at_most_twice(lab: Lab) -> None:
@@ -63,9 +63,10 @@ def test_a_repetition_is_retried_at_most_twice(lab: Lab) -> None:
     done = lab.call("run", "lab", "-n", "2")
     assert done.returncode == 0, done.stderr
     assert attempts(lab) == [(r, a, True) for r in (1, 2) for a in (1, 2, 3)]
-    assert "1 of 2 cells stayed disturbed; 4 disturbed attempts retried" in done.stdout
+    assert "1 of 2 cells is still disturbed; 4 attempts were retried" in done.stdout
     assert "pass --repeat-disturbed 0 to skip the retries" in done.stdout
-    assert "disturbed bad/base/fillrandom: 2 of 2, such as: steal 3.1 %" in done.stdout
+    example = "2 of 2 repetitions, for example: steal 3.1 %"
+    assert f"disturbed bad/base/fillrandom: {example}" in done.stdout
     assert "retrying (3 of 3)" in done.stderr and "4 of 3" not in done.stderr
 
 

@@ -152,5 +152,5 @@ def test_dry_run_counts_the_latency_repetition(lab: Lab) -> None:
     longest = max(slow["cells"], key=lambda cell: float(cell["predicted_s"]))
     assert longest["predicted_s"] == pytest.approx(64 / 0.5, rel=0.1)
     assert longest["rate_ops_per_sec"] == 0.5
-    output = lab.call("run", "lab", "--dry-run").stdout
-    assert "4 cells x 3 and once for latency" in output
+    told = lab.call("run", "lab", "--dry-run").stdout
+    assert "4 cells, 3 repetitions each, plus 1 for latency: about " in told

@@ -388,4 +388,4 @@ def test_dry_run_predicts_and_measures_nothing(lab: Lab) -> None:
     assert all(c["predicted_s"] > 0 < c["predicted_bytes"] for c in planned)
     assert {c["status"] for c in document["cells"]} == {"planned", "missing"}
     assert list(lab.results.iterdir()) == [] and lab.data_files() == []
-    assert "needed at once" in lab.call("run", "lab", "--dry-run").stdout
+    assert "disk: peak " in lab.call("run", "lab", "--dry-run").stdout
