@@ -87,10 +87,10 @@ def refusal(refused: NotComparable) -> str:
 
 def header(compared: ComparedRuns) -> list[tuple[str, str]]:
     """Return what was compared, and what limits the comparison: (name, text)."""
-    same = "the same, and so are settings, benchmarks and seed"
+    same = "same machine, settings, benchmarks and seed"
     if not compared.base.suite:
-        same = "the same; these files do not record settings, disk or executables"
-    rows = [("machine", f"{compared.base.machine or 'not recorded'}: {same}")]
+        same = "same machine; these files do not record settings, disk or executables"
+    rows = [("machine", f"{compared.base.machine or 'not recorded'}; {same}")]
     if compared.is_of_itself:
         note = "both sides are the same measurements: a run compared with itself"
         rows.append(("note", note))
@@ -99,12 +99,13 @@ def header(compared: ComparedRuns) -> list[tuple[str, str]]:
     rows += [(c.engine, _build_change(c)) for c in compared.builds]
     if drift := unchanged_builds_drift(compared):
         middle, most, cells = drift
-        moved = (
-            f"{cells} cells of unchanged executables moved by {numbers.signed(middle)}"
+        drift_text = (
+            f"{cells} cells with identical executables changed by"
+            f" {numbers.signed(middle)} (median, at most {numbers.signed(most)}); that"
+            " is machine drift or chance"
         )
-        drift_text = f"{moved} (median), by {numbers.signed(most)} at most"
-        rows.append(("drift", f"{drift_text}: the machine, or chance"))
-    rows.append(("certainty", _confidence(compared)))
+        rows.append(("drift", drift_text))
+    rows.append(("intervals", _confidence(compared)))
     if compared.is_of_itself:
         return rows
     caveat = (
@@ -146,14 +147,14 @@ def _confidence(compared: ComparedRuns) -> str:
     if not levels:
         return "none: no cell has a rate in both runs"
     requested, low, high = compared.limits.confidence, levels[0], levels[-1]
-    intervals = f"intervals of {numbers.percent(low)}"
-    if numbers.percent(low) != numbers.percent(high):
-        intervals += f" to {numbers.percent(high)}"
-    if low >= requested:
-        return intervals
     enough = repetitions_for(requested)
-    few = f"too few repetitions for more; {enough} in each run allow"
-    return f"{intervals}: {few} {numbers.limit(requested)}"
+    wanted = f"{numbers.limit(requested)} needs {enough} repetitions per run"
+    if not high:
+        return f"none: a single repetition; {wanted}"
+    level = numbers.percent(low)
+    if level != numbers.percent(high):
+        level += f" to {numbers.percent(high)}"
+    return f"{level} confidence" + ("" if low >= requested else f"; {wanted}")
 
 
 def _build_change(change: BuildChange) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from report.gate.gate_verdict import MOST_UNSEEN, Chosen, Gate, GateOutcome, gated
+from report.gate.gate_verdict import MAX_UNSEEN, Chosen, Gate, GateOutcome, gated
 from report.model.count_lines import cell_of_count
 from report.model.judgement import LESS, MORE, SAME, Verdict
 from report.model.plan import CellName
@@ -53,23 +53,24 @@ def gate_from_ab(result: AbResult, chosen: Chosen | None = None) -> Gate:
     rule = run.plan.rule
     return Gate(
         run.plan.run,
-        f"{run.a.label} (side a), with {run.b.label} (side b)",
-        f"A/B run: suspects after {count(rule.screen_rounds, 'round')}, judged on"
-        f" {count(rule.confirm_rounds, 'fresh round')}; a regression is"
-        f" p ≤ {rule.alpha:g} over all suspects and {100 * rule.least_shift:g} % of"
-        f" time or more; a cell whose smallest visible slowdown is above"
-        f" {100 * MOST_UNSEEN:g} % is not gated",
+        f"{run.a.label} (side a); side b is {run.b.label}",
+        f"A/B run: cells that look different after"
+        f" {count(rule.screen_rounds, 'round')} are measured in"
+        f" {count(rule.confirm_rounds, 'fresh round')}; regressed: at least"
+        f" {100 * rule.least_shift:g} % slower with p ≤ {rule.alpha:g} over all"
+        f" suspects; not gated: cells too noisy to show a slowdown of"
+        f" {100 * MAX_UNSEEN:g} %",
         tuple(rows),
         unfinished=run.unfinished,
-        nothing="" if run.lines else _NO_LINES,
+        common_reason="" if run.lines else _NO_LINES,
     )
 
 
-def _gated(row: VerdictRow, most_unseen: float = MOST_UNSEEN) -> VerdictRow:
+def _gated(row: VerdictRow, max_unseen: float = MAX_UNSEEN) -> VerdictRow:
     if row.outcome in _OUTCOMES:
         note = row.note or (row.outcome if row.timed else "")
         return replace(row, outcome=_OUTCOMES[row.outcome], note=note)
-    return gated(row, most_unseen) if row.outcome in tuple(Verdict) else row
+    return gated(row, max_unseen) if row.outcome in tuple(Verdict) else row
 
 
 def _count_rows(result: AbResult, is_chosen: Chosen) -> Iterable[VerdictRow]:
@@ -114,23 +115,26 @@ def gate_from_comparison(
     if isinstance(compared, NotComparable):
         why = "; ".join(str(difference) for difference in compared.differences)
         method = "two runs that cannot be compared"
-        return Gate(compared.new, compared.base, method, (), unfinished, nothing=why)
+        return Gate(
+            compared.new, compared.base, method, (), unfinished, common_reason=why
+        )
     is_chosen = chosen or _every
     limits = compared.limits
-    most_unseen = max(MOST_UNSEEN, limits.threshold)
+    max_unseen = max(MAX_UNSEEN, limits.threshold)
     candidates = (compared_row(c, limits) for c in compared.cells if is_chosen(c.name))
     rows = (
-        _gated(row, most_unseen)
+        _gated(row, max_unseen)
         for row in candidates
         if row.outcome not in (RatePresence.UNRATED, RatePresence.ONLY_BASE)
     )
     return Gate(
         compared.new.name,
         compared.base.name,
-        f"two runs at different times: a regression is {100 * limits.threshold:g} % of"
-        f" time or more, with a 95 % interval beyond {100 * limits.margin:g} %; every"
-        " change includes changes of the machine between the runs",
+        f"two runs at different times; regressed: at least"
+        f" {100 * limits.threshold:g} % slower, with a 95 % interval beyond"
+        f" {100 * limits.margin:g} %; every change includes changes of the machine"
+        " between the runs",
         tuple(rows),
         unfinished,
-        nothing="" if compared.confidences else "no cell has a rate in both runs",
+        common_reason="" if compared.confidences else "no cell has a rate in both runs",
     )

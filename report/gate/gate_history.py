@@ -15,7 +15,7 @@ from itertools import groupby
 import numpy as np
 
 from report.formats.history_text import since
-from report.gate.gate_verdict import MOST_UNSEEN, Chosen, Gate, GateOutcome
+from report.gate.gate_verdict import MAX_UNSEEN, Chosen, Gate, GateOutcome
 from report.model.history_entry import HistoryEntry
 from report.model.plan import CellName
 from report.stats.change_points import LEAST_SHIFT, WINDOW, critical, despiked
@@ -29,7 +29,7 @@ LEAST_EARLIER = 5  # runs of a cell; with fewer, the cell is not judged
 LATER = 8  # runs within which a slowdown that begins now must be detected
 _DEVIATIONS_95 = 1.645  # standard deviations: detected in 95 of 100 cases
 _RULE = (
-    "steps that `kvmatrix history` finds, of {least} of time or more and in the last"
+    "steps that `kvmatrix history` finds, of at least {least} of time, in the last"
     f" {RECENT} runs of a cell; a step is detected from its second run on, and is only"
     " a nomination: an A/B run confirms or rejects it"
 )
@@ -63,14 +63,14 @@ def gate_from_history(
     rows = [_row(judged, steps[judged.series.cell], threshold) for judged in known]
     rows += [_young_row(judged, new, before) for judged in young]
     rows += _lost(new, before, is_chosen)
-    nothing, no_base = _why_nothing(new, older, rated=bool(series))
+    reason, no_base = _no_verdict_reason(new, older, rated=bool(series))
     return Gate(
         new.run,
         f"the history: {count(len(older), 'earlier run')}",
         _RULE.format(least=f"{100 * threshold:g} %"),
         tuple(rows),
         unfinished,
-        nothing="" if known else nothing,
+        common_reason="" if known else reason,
         no_base=no_base and not known,
         hints=_commands(step for step in steps.values() if step),
     )
@@ -125,7 +125,7 @@ def _row(judged: SeriesSteps, step: Change | None, threshold: float) -> VerdictR
 def _steady_row(judged: SeriesSteps, threshold: float) -> VerdictRow:
     """Return the row of a series without a step.
 
-    It is unchanged only if no slowdown above `threshold` could have gone unseen.
+    It is unchanged only if no slowdown above `threshold` could have been missed.
     """
     last = max((change.step.index for change in judged.changes), default=0)
     *level, newest = judged.series.values[last:]
@@ -137,7 +137,7 @@ def _steady_row(judged: SeriesSteps, threshold: float) -> VerdictRow:
     outcome = GateOutcome.INCONCLUSIVE
     if unseen <= threshold:
         outcome = GateOutcome.UNCHANGED
-    elif unseen > max(MOST_UNSEEN, threshold):
+    elif unseen > max(MAX_UNSEEN, threshold):
         outcome = GateOutcome.NOT_GATED
     return replace(
         _plain(judged.series.cell, outcome, reason),
@@ -210,7 +210,7 @@ def _comparable(entry: HistoryEntry, new: HistoryEntry) -> bool:
     )
 
 
-def _why_nothing(
+def _no_verdict_reason(
     new: HistoryEntry, older: Sequence[HistoryEntry], *, rated: bool
 ) -> tuple[str, bool]:
     """Return why no cell was judged, and True if the history is still too short.

@@ -87,7 +87,7 @@ def conclusion(gate: Gate, code: int) -> str:
     if code == NOTHING:
         is_other = any(row.judged for row in gate.rows)  # a count, or a whole engine
         what = "no cell's time is gated" if is_other else "nothing was judged"
-        return f"not passed: {what}: {gate.why_nothing}{unfinished}"
+        return f"not passed: {what}: {gate.no_verdict_reason}{unfinished}"
     if code == REGRESSED and slower:
         return f"not passed: {_slower(gate)}{unfinished}"
     if code == REGRESSED:
@@ -99,7 +99,7 @@ def conclusion(gate: Gate, code: int) -> str:
         parts += ["the run is unfinished"] if gate.unfinished else []
         return f"not passed: {', and '.join(parts)}"
     if not gate.can_pass and not slower:
-        return f"passed without a comparison, as allowed: {gate.why_nothing}"
+        return f"passed without a comparison, as allowed: {gate.no_verdict_reason}"
     if code == PASSED and slower:
         return f"passed, as allowed: {_slower(gate)}; {verdicts(gate)}"
     return f"no regression found: {verdicts(gate)}"
@@ -116,7 +116,7 @@ def _slower(gate: Gate) -> str:
 
 
 def verdicts(gate: Gate) -> str:
-    """Return how many rows about time have each outcome, and what could go unseen."""
+    """Return how many rows about time have each outcome, and what could be missed."""
     inconclusive: str = GateOutcome.INCONCLUSIVE
     if (worst := gate.least_certain_row) is not None and worst.unseen is not None:
         inconclusive += f" ({unseen(worst.unseen, worst.label)})"

@@ -14,9 +14,9 @@ from report.words.verdict_rows import Kind, VerdictRow, least_certain
 
 REGRESSION, INCONCLUSIVE, NEVER = "regression", "inconclusive", "never"
 PASSED, REGRESSED, USAGE, INCOMPLETE, NOTHING = 0, 1, 2, 3, 5
-# A cell in which a larger slowdown could go unseen is not gated (REGRESSIONS.md).
-MOST_UNSEEN = 0.10
-_UNKNOWN = "the slowdown that could go unseen is unknown"
+# A cell in which a larger slowdown could be missed is not gated (REGRESSIONS.md).
+MAX_UNSEEN = 0.10
+_UNKNOWN = "the slowdown that could have been missed is unknown"
 Chosen = Callable[[str], bool]  # by the name of a cell
 
 
@@ -38,8 +38,8 @@ class GateOutcome(StrEnum):
 class Gate:
     """All rows, and what was compared with what.
 
-    `nothing` is the reason that no row is judged, if one reason holds for all rows;
-    `no_base` is True if that reason is a base, or a history, that does not exist yet.
+    `common_reason` is why no row was judged, if the reason is the same for all rows.
+    `no_base` is True if there is no base run or history yet.
     """
 
     run: str
@@ -47,7 +47,7 @@ class Gate:
     method: str  # the rule, in one sentence
     rows: tuple[VerdictRow, ...]
     unfinished: bool = False
-    nothing: str = ""
+    common_reason: str = ""
     no_base: bool = False
     hints: tuple[str, ...] = ()  # commands that confirm the findings
 
@@ -80,14 +80,14 @@ class Gate:
 
     @property
     def least_certain_row(self) -> VerdictRow | None:
-        """The inconclusive row in which the largest slowdown could go unseen."""
+        """The inconclusive row in which the largest slowdown could have been missed."""
         return least_certain(row for row in self.rows if row.timed)
 
     @property
-    def why_nothing(self) -> str:
+    def no_verdict_reason(self) -> str:
         """The reason that nothing was judged: that of all rows, or of the first."""
-        if self.nothing:
-            return self.nothing
+        if self.common_reason:
+            return self.common_reason
         vague = self.timed(GateOutcome.NOT_GATED)
         first = next((row for row in (*vague, *self.rows) if row.remark), None)
         return f"{first.name}: {first.remark}" if first else "nothing was measured"
@@ -114,17 +114,17 @@ class Gate:
         return INCOMPLETE if incomplete else PASSED
 
 
-def gated(row: VerdictRow, most_unseen: float = MOST_UNSEEN) -> VerdictRow:
+def gated(row: VerdictRow, max_unseen: float = MAX_UNSEEN) -> VerdictRow:
     """Return a row about time with its outcome for a gate.
 
     It is not gated if it has no interval, or if it is inconclusive and `unseen` is
-    above `most_unseen`.
+    above `max_unseen`.
     """
     unseen, note = row.unseen if row.interval else None, row.note
     if row.interval and row.outcome != GateOutcome.INCONCLUSIVE:
         return row
     if unseen is None and (row.interval or not note):
         note = "; ".join(filter(None, (_UNKNOWN, note)))
-    elif unseen is not None and unseen <= most_unseen:
+    elif unseen is not None and unseen <= max_unseen:
         return row
     return replace(row, outcome=GateOutcome.NOT_GATED, note=note, unseen=unseen)

@@ -117,7 +117,7 @@ def chips(view: HistoryView, parts: list[MachineSection]) -> list[Badge]:
     badges = [
         Badge(runs),
         Badge(numbers.count(len(parts), "machine")),
-        Badge(f"{steady} of {series} series with nothing open"),
+        Badge(f"{steady} of {series} series without an open step"),
     ]
     few = sum(part.machine.short for part in parts)
     if few:

@@ -70,7 +70,7 @@ def judge(
         reason = f"interval wider than ±{limit(limits.threshold)}"
         if needed is not None and needed > fewest:
             number = f"about {needed}" if needed <= _MANY else f"more than {_MANY}"
-            reason += f": {number} repetitions of each are needed"
+            reason += f": {number} repetitions per run are needed"
     return Judgement(
         verdict=verdict,
         log_shift=change.log_shift,

@@ -128,8 +128,8 @@ class AbResult:
             return ""
         slowdown = numbers.limit(SEEN_EFFECT)
         return (
-            f"a slowdown of {slowdown} would have gone unseen in every cell, so there"
-            " is no verdict"
+            f"no cell was measured precisely enough to detect a slowdown of {slowdown},"
+            " so there is no verdict"
         )
 
     @property

@@ -66,7 +66,7 @@ def _change_of_medians(cell: ComparedCell) -> float | None:
 
 
 def _half(judgement: Judgement, limits: Limits) -> float | None:
-    """Return the slowdown that could go unseen in an inconclusive cell, as a share.
+    """Return the slowdown that could be missed in an inconclusive cell, as a share.
 
     It is half the interval plus the margin, and at least the threshold.  None if the
     interval does not have the confidence that a verdict needs.

@@ -36,7 +36,7 @@ class VerdictRow:
     engine.  `outcome` is a word of verdict_words.  `base` and `new` are medians in
     `unit`.  `change` and `interval` are shares: below 0 is slower for rates, above 0
     is more work for counts.  `limit` is the least change of a count that is believed.
-    `unseen` is the slowdown that could go unseen, as a share of the time, None if
+    `unseen` is the slowdown that could be missed, as a share of the time, None if
     unknown.  `alert` marks rows that must be shown although nothing was found.
     """
 
@@ -75,7 +75,7 @@ class VerdictRow:
 
     @property
     def remark(self) -> str:
-        """The slowdown that could go unseen, and the note."""
+        """The slowdown that could have been missed, and the note."""
         hidden = "" if self.unseen is None else unseen(self.unseen)
         return "; ".join(filter(None, (hidden, self.note)))
 
@@ -86,7 +86,7 @@ _Row = TypeVar("_Row", bound=VerdictRow)
 def with_judgement(row: _Row, judgement: Judgement, unseen: float | None) -> _Row:
     """Return a row with the values of a judgement; unchanged without any pairs.
 
-    In an inconclusive row the slowdown that could go unseen is `unseen` or, if
+    In an inconclusive row the slowdown that could have been missed is `unseen` or, if
     larger, the measured slowdown.
     """
     if not judgement.pairs:
@@ -104,7 +104,7 @@ def with_judgement(row: _Row, judgement: Judgement, unseen: float | None) -> _Ro
 
 
 def least_certain(rows: Iterable[_Row]) -> _Row | None:
-    """Return the inconclusive row in which the largest slowdown could go unseen."""
+    """Return the inconclusive row in which the largest slowdown could be missed."""
     unsure = (row for row in rows if row.unseen and row.outcome == Verdict.INCONCLUSIVE)
     return max(unsure, key=lambda row: row.unseen or 0, default=None)
 

@@ -51,9 +51,9 @@ def marked(word: str) -> str:
 
 
 def unseen(effect: float, where: str = "") -> str:
-    """Return a clause about the slowdown that could go unseen, a share of the time."""
-    place = f" in {where}" if where else ""
-    return f"a slowdown of up to {slowdown(effect)} could go unseen{place}"
+    """Return a clause about the slowdown that could be missed (a share of the time)."""
+    location = f" in {where}" if where else ""
+    return f"a slowdown of up to {slowdown(effect)} could have been missed{location}"
 
 
 def slowdown(effect: float) -> str:

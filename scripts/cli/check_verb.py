@@ -199,7 +199,7 @@ def _against_run(
     compared = compare(base, new, limits)
     gate = gate_from_comparison(compared, _chosen(globs, names), unfinished=unfinished)
     if not new.measurements:
-        return replace(gate, nothing=f"{path.name} has no measurements")
+        return replace(gate, common_reason=f"{path.name} has no measurements")
     if isinstance(compared, ComparedRuns):
         return replace(gate, hints=tuple(filter(None, [confirming(compared)])))
     return gate

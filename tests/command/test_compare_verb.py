@@ -53,7 +53,7 @@ def test_the_slower_cell_comes_first_with_its_interval_and_a_next_step(
         *("▼", "regressed", ALPHA, "100k", "85.0k", "−15.0", "%", "[−15.3,")
     ]
     assert table[first + 2].split()[:3] == ["▲", "improved", BETA]
-    assert "intervals of 90 %: too few repetitions for more" in done.stdout
+    assert "intervals 90 % confidence; 95 % needs 4 repetitions per run" in done.stdout
     assert "every change includes changes of the machine" in done.stdout
     command = table[-1]
     assert command.startswith("confirm   scripts/kvmatrix ab quick --a BUILD_OF_BASE")

@@ -41,7 +41,7 @@ VAGUE = VerdictRow(
     GateOutcome.NOT_GATED,
     unseen=0.3,
 )
-UP_TO, IN = "a slowdown of up to", "could go unseen in"
+UP_TO, IN = "a slowdown of up to", "could have been missed in"
 RUN = "20261121-014500-ab-quick"
 
 
@@ -83,10 +83,10 @@ def test_every_regression_and_failure_is_an_error_and_what_is_unknown_a_warning(
 
 def test_github_warns_of_undecided_cells_of_a_passed_gate() -> None:
     gone = replace(ROWS[5], alert=True, note="its settings changed")
-    notes = annotations(gate(ROWS[1], UNSURE, VAGUE, gone), 0)
-    assert all(line.startswith("::warning ") for line in notes)
-    unsure, vague, changed = map(unescaped, notes)
-    assert "d/base/x: a slowdown of up to 8.0 % could go unseen; w" in unsure
+    found = annotations(gate(ROWS[1], UNSURE, VAGUE, gone), 0)
+    assert all(line.startswith("::warning ") for line in found)
+    unsure, vague, changed = map(unescaped, found)
+    assert "d/base/x: a slowdown of up to 8.0 % could have been missed; w" in unsure
     assert "1 row not gated::d/base/y: a slowdown of up to 30 %" in vague
     assert "its settings changed" in changed
     assert annotations(gate(ROWS[1]), 0) == []
@@ -131,13 +131,15 @@ def test_counts_are_distinguished_from_times() -> None:
 
 
 def test_every_format_shows_what_could_go_unseen() -> None:
-    decision = gate(ROWS[1], UNSURE, VAGUE)
-    summary = "1 unchanged, 1 inconclusive (a slowdown of up to 8.0 % could go unseen"
-    assert summary in lines(decision, 0)[-1].text
-    assert summary in render(decision, 0)
-    assert summary in step_summary(decision, 0)
-    assert document(decision, 0)["verdicts"]["not gated"] == 1
-    shown = [line.text for line in lines(decision, 0)]
+    made = gate(ROWS[1], UNSURE, VAGUE)
+    told = (
+        "1 unchanged, 1 inconclusive (a slowdown of up to 8.0 % could have been missed"
+    )
+    assert told in lines(made, 0)[-1].text
+    assert told in render(made, 0)
+    assert told in step_summary(made, 0)
+    assert document(made, 0)["verdicts"]["not gated"] == 1
+    shown = [line.text for line in lines(made, 0)]
     assert any("d/base/y" in line and "up to 30 %" in line for line in shown)
 
 
@@ -152,10 +154,10 @@ def test_github_shows_ten_annotations_so_the_last_counts_the_rest() -> None:
 
 
 def test_a_gate_that_judged_nothing_is_an_error_that_says_why() -> None:
-    [line] = annotations(gate(nothing="no history"), 5)
+    [line] = annotations(gate(common_reason="no history"), 5)
     assert line.startswith("::error ")
     assert "nothing was judged: no history" in unescaped(line)
-    [allowed] = annotations(gate(nothing="no history", no_base=True), 0)
+    [allowed] = annotations(gate(common_reason="no history", no_base=True), 0)
     assert allowed.startswith("::warning ")
 
 
@@ -188,7 +190,7 @@ def test_the_text_lists_the_findings_and_ends_with_the_conclusion() -> None:
         ((ROWS[1], ROWS[7]), {}, 0, "allowed: 1 regression; 1 unchanged"),
         ((ROWS[1], UNSURE), {}, 0, f"1 inconclusive ({UP_TO} 8.0 % {IN} d/base/x)"),
         ((ROWS[1], VAGUE), {}, 0, "1 unchanged, 1 not gated"),
-        ((VAGUE,), {}, 5, "d/base/y: a slowdown of up to 30 % could go unseen"),
+        ((VAGUE,), {}, 5, "d/base/y: a slowdown of up to 30 % could have been missed"),
         ((ROWS[5],), {"no_base": True}, 0, "passed without a comparison"),
     ],
 )

@@ -74,7 +74,7 @@ def test_an_inconclusive_cell_says_how_many_repetitions_would_tell() -> None:
     assert wide.pairs_needed is not None and wider.pairs_needed is not None
     assert 3 < wide.pairs_needed < wider.pairs_needed
     needed = wide.pairs_needed
-    assert needed == 100 or f"about {needed} repetitions of each" in wide.reason
+    assert needed == 100 or f"about {needed} repetitions per run" in wide.reason
 
 
 def test_a_lower_threshold_takes_the_margin_with_it() -> None:

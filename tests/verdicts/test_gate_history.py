@@ -129,7 +129,7 @@ def test_later_runs_are_not_points() -> None:
 def test_a_series_that_hides_a_tenth_is_not_gated() -> None:
     noisy = against_history(history(15, CELLS, noise=0.08))
     assert {row.outcome for row in noisy.rows} == {GateOutcome.NOT_GATED}
-    assert "could go unseen" in noisy.why_nothing
+    assert "could have been missed" in noisy.no_verdict_reason
     assert noisy.exit_code() == 5
     some = against_history(history(30, CELLS, noise=0.025))
     assert {row.outcome for row in some.rows} == {GateOutcome.INCONCLUSIVE}
@@ -159,12 +159,12 @@ def test_short_histories_and_other_machines_are_not_a_base() -> None:
     young = against_history(history(5, CELLS))
     assert young.exit_code() == 5
     assert young.exit_code(allow_no_base=True) == 0
-    assert "4 earlier runs" in young.why_nothing
+    assert "4 earlier runs" in young.no_verdict_reason
     entries = history(13, CELLS)
     moved = dataclasses.replace(entries[-1], machine={"cpu_model": "another"})
-    result = gate_from_history(moved, entries[:-1], 0.05)
-    assert result.exit_code(allow_no_base=True) == 5
-    assert "machine" in result.why_nothing
+    found = gate_from_history(moved, entries[:-1], 0.05)
+    assert found.exit_code(allow_no_base=True) == 5
+    assert "machine" in found.no_verdict_reason
 
 
 def test_a_run_without_any_rate_never_passes() -> None:

@@ -37,9 +37,9 @@ def cells(row: VerdictRow, *columns: str) -> tuple[str, ...]:
         (replace(COUNT, base=0.5), ("0.5",)),
         (
             replace(UNSURE, unseen=12),
-            (f"{UP_TO} ×13.0 could go unseen; wide",),
+            (f"{UP_TO} ×13.0 could have been missed; wide",),
         ),
-        (UNSURE, (f"{UP_TO} 8.0 % could go unseen; wide",)),
+        (UNSURE, (f"{UP_TO} 8.0 % could have been missed; wide",)),
         (
             VerdictRow(Kind.ENGINE, "a", Verdict.UNCHANGED, cells=12),
             ("= unchanged", "a, 12 cells together", "", "", ""),
