@@ -74,7 +74,7 @@ def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
     ]
     if document["counted"]:
         count = numbers.duration(document["predicted_count_s"])
-        lines.append(f"count: instructions and system calls: about {count}")
+        lines.append(f"count: instructions and system calls, about {count}")
     if not is_known:
         lines.append(guess_line(planned))
     lines.append(disk_line(document))

@@ -90,5 +90,5 @@ def test_a_terminal_gets_the_lines_above_a_progress_bar() -> None:
 
 
 def test_quiet_is_warnings_alone() -> None:
-    assert shown(quiet=True) == ["warning: a warning"]
-    assert shown(terminal=True, quiet=True) == ["warning: a warning"]
+    assert printed_lines(quiet=True) == ["warning: a warning"]
+    assert printed_lines(terminal=True, quiet=True) == ["warning: a warning"]

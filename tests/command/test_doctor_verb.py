@@ -47,7 +47,7 @@ def screen(findings: list[Finding], width: int = 100) -> list[str]:
 
 
 def test_the_screen() -> None:
-    assert shown([FINE, DOUBTED, FAILED]) == [
+    assert screen([FINE, DOUBTED, FAILED]) == [
         "kvmatrix doctor  is this machine fit for benchmarking?",
         "a machine",
         "",

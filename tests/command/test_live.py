@@ -155,9 +155,9 @@ def test_no_line_is_wider_and_no_screen_higher_than_the_terminal(
 
 
 def test_narrow_columns_drop_the_ratio_then_the_spread() -> None:
-    assert "4.07×" in shown(100) and "±2.0 %" in shown(100)
-    assert "4.07×" not in shown(70) and "±2.0 %" in shown(70)
-    assert "±" not in shown(60)
+    assert "4.07×" in screen_text(100) and "±2.0 %" in screen_text(100)
+    assert "4.07×" not in screen_text(70) and "±2.0 %" in screen_text(70)
+    assert "±" not in screen_text(60)
 
 
 def test_a_stream_without_these_characters_gets_ascii() -> None:
@@ -374,7 +374,7 @@ def test_the_summary_names_failures_and_shares() -> None:
     ]
     one = summary_lines(board([finished(A, 1)]), None, UNICODE, [])
     assert not any(t.plain.startswith(tuple("★≈±×⚠!")) for t in one)
-    shares = time_shares(made(), lines)
+    shares = time_shares(live_plan(), lines)
     assert shares is not None
     assert (shares.timed, shares.settle) == (0.5, 0.05)
     assert (shares.prepare, shares.audit) == (0.1, 0.05)

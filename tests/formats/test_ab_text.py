@@ -60,9 +60,9 @@ def test_unchanged_and_inconclusive_are_summarised_separately() -> None:
     assert not [t for t in shown if t.startswith(("= unchanged", "? inconclusive"))]
     (unsure,) = (t for t in shown if t.startswith("  ? "))
     (same,) = (t for t in shown if t.startswith("  = "))
-    assert f"{len(found.inconclusive)} inconclusive: a slowdown" in unsure
+    assert f"{len(outcome.inconclusive)} inconclusive: a slowdown" in unsure
     assert "could have been missed in gamma/baseline" in unsure
-    assert f"{len(found.unchanged)} unchanged: within ±3 %" in same
+    assert f"{len(outcome.unchanged)} unchanged: within ±3 %" in same
 
 
 def test_the_largest_blind_spot_is_named() -> None:

@@ -25,7 +25,7 @@ def sync_finding(least_ns: int, **machine: Any) -> tuple[str, str]:
 
 
 def test_a_sync_that_takes_5_microseconds_reaches_no_disk() -> None:
-    level, found = synced(5_000)
+    level, found = sync_finding(5_000)
     assert (level, "does not reach a disk" in found) == ("fail", True)
     assert "minimum 5.00 µs, median 55.0 µs" in found
 

@@ -130,7 +130,7 @@ def test_an_engine_alone_is_not_fastest(tmp_path: Path) -> None:
 
 def test_a_reference_alone_is_not_called_unmeasured(tmp_path: Path) -> None:
     roles = [engine for engine in synthetic_run.ENGINES if engine[2]]
-    run = made(tmp_path, synthetic_run.plan(roles))
+    run = run_of(tmp_path, synthetic_run.plan(roles))
     assert "**No ranked engine was measured**" in markdown.render(run)
     assert "No engine has a rate" not in Page(report_page.render(run)).text
 
@@ -147,7 +147,7 @@ def test_single_repetitions_win_nothing(tmp_path: Path) -> None:
 
 
 def test_a_run_without_a_result_still_reports(tmp_path: Path) -> None:
-    page = Page(report_page.render(made(tmp_path, None, [])))
+    page = Page(report_page.render(run_of(tmp_path, None, [])))
     assert "No ranked engine has a rate yet" in page.text
     assert "not measured" in page.text
 

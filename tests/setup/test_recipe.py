@@ -20,10 +20,10 @@ def test_a_slower_commit_is_found_and_kept_in_the_history(
     repository: Repository,
 ) -> None:
     base, new = repository.commit("honest"), repository.commit("slower")
-    found = repository.compare("HEAD~1", "HEAD")
-    assert found.returncode == 1, found.stderr
-    assert "regressed  alpha/base/fillrandom" in found.stdout
-    assert f"{base[:12]} (side a); side b is {new[:12]}" in found.stdout
+    result = repository.compare("HEAD~1", "HEAD")
+    assert result.returncode == 1, result.stderr
+    assert "regressed  alpha/base/fillrandom" in result.stdout
+    assert f"{base[:12]} (side a); side b is {new[:12]}" in result.stdout
     [entry] = (repository.root / "results/history").iterdir()
     assert f'"label": "{new[:12]}"' in entry.read_text()
     report = re.search(r"^report +(.*)$", result.stderr, re.MULTILINE)

@@ -31,10 +31,10 @@ def test_cells_that_could_hide_ten_percent_are_not_gated() -> None:
     vague = gated_row(judgement(), 0.12)
     assert (vague.outcome, vague.judged) == (GateOutcome.NOT_GATED, False)
     assert "a slowdown of up to 12 % could have been missed" in vague.remark
-    assert made(judgement(), None).outcome == GateOutcome.NOT_GATED
+    assert gated_row(judgement(), None).outcome == GateOutcome.NOT_GATED
     assert Gate("new", "base", "rule", (vague,)).exit_code() == 5
     assert "12 %" in Gate("new", "base", "rule", (vague,)).no_verdict_reason
-    unchanged = made(judgement(Verdict.UNCHANGED), 0.12)
+    unchanged = gated_row(judgement(Verdict.UNCHANGED), 0.12)
     assert (unchanged.outcome, unchanged.judged) == (GateOutcome.UNCHANGED, True)
 
 
