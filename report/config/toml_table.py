@@ -27,9 +27,12 @@ class ConfigError(Exception):
         self.file, self.key, self.problem = file, key, problem
 
 
-def nearest(word: str, accepted: Iterable[str]) -> str:
-    """Return a hint such as " (did you mean 'baseline'?)", or ""."""
-    close = difflib.get_close_matches(word, list(accepted), n=1, cutoff=0.5)
+def nearest(word: str, accepted: Iterable[str], least: float = 0.5) -> str:
+    """Return a hint such as " (did you mean 'baseline'?)", or "".
+
+    `least` is the smallest ratio of similarity, from 0 to 1.
+    """
+    close = difflib.get_close_matches(word, list(accepted), n=1, cutoff=least)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 

@@ -14,6 +14,7 @@ from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
 from scripts.cli import options
 from scripts.cli.build_folders import BUILDS, builds_of
 from scripts.cli.exit_codes import exit_code_of
+from scripts.cli.option_types import IntegerType
 from scripts.cli.selection import (
     RunOptions,
     note_own_defaults,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _RULE = AbRule()
 _MOST_ROUNDS = 1000
+_ROUNDS = IntegerType(1, _MOST_ROUNDS)
 _LABEL_CHARS = 100
 
 
@@ -63,7 +65,7 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
 )
 @click.option(
     "--screen-rounds",
-    type=click.IntRange(1, _MOST_ROUNDS),
+    type=_ROUNDS,
     default=_RULE.screen_rounds,
     show_default=True,
     help="Screen every cell in this many rounds of A B B A or B A A B:"
@@ -71,7 +73,7 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
 )
 @click.option(
     "--confirm-rounds",
-    type=click.IntRange(1, _MOST_ROUNDS),
+    type=_ROUNDS,
     default=_RULE.confirm_rounds,
     show_default=True,
     callback=_enough_to_confirm,

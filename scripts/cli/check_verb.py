@@ -15,7 +15,7 @@ import click
 
 from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.option_types import ShareType, check_globs
+from scripts.cli.option_types import ChoiceType, ShareType, check_globs
 from scripts.store.run_store import EVERY_KIND, all_runs, find_run, is_ab_run
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _THRESHOLD = 0.05
 )
 @click.option(
     "--fail-on",
-    type=click.Choice(_FAIL_ON),
+    type=ChoiceType(_FAIL_ON),
     default="regression",
     show_default=True,
     help="Exit 1 on this verdict: --fail-on inconclusive.  A nominated cell is a"
@@ -62,7 +62,7 @@ _THRESHOLD = 0.05
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(_FORMATS),
+    type=ChoiceType(_FORMATS),
     default="text",
     show_default=True,
     help="Print in this format: --format github.  github prints annotations and"

@@ -11,7 +11,7 @@ import click
 
 from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.option_types import ShareType, check_globs, matching
+from scripts.cli.option_types import ChoiceType, ShareType, check_globs, matching
 from scripts.show.output import print_error
 from scripts.show.print_lines import put
 from scripts.store.run_store import find_run
@@ -40,7 +40,7 @@ _NOT_COMPARABLE = 5
 @options.CELLS
 @click.option(
     "--fail-on",
-    type=click.Choice(_FAILURES),
+    type=ChoiceType(_FAILURES),
     default="never",
     show_default=True,
     help="Exit 1 on a regression or on any change, and 3 if a cell was lost (it failed"
@@ -49,7 +49,7 @@ _NOT_COMPARABLE = 5
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(_FORMATS),
+    type=ChoiceType(_FORMATS),
     default="table",
     show_default=True,
     help="Print in this format: --format json.  csv and json have every cell.",

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.option_types import check_globs, matching
+from scripts.cli.option_types import ChoiceType, IntegerType, check_globs, matching
 from scripts.show.output import print_error, shown
 from scripts.store.run_store import EVERY_KIND, find_run
 
@@ -38,13 +38,13 @@ class _Folders:
 @options.CELLS
 @click.option(
     "--last",
-    type=click.IntRange(1),
+    type=IntegerType(1),
     help="Show only this many newest runs; steps are searched in all runs: --last 40.",
 )
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(_FORMATS),
+    type=ChoiceType(_FORMATS),
     default="text",
     show_default=True,
     help="Print in this format: --format html.  html is one self-contained file; otava"

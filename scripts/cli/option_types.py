@@ -2,9 +2,11 @@
 
 import fnmatch
 import importlib
+import math
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -16,7 +18,11 @@ from report.terms.units import UnitError, parse_duration
 
 MOST_ENTRIES = int(FLAGS["num"].most)
 _MOST_DIGITS = 20  # of a number that is parsed
+_SIMILAR = 0.7  # of an option that is suggested
+_EXTRA = "Got unexpected extra argument"
 _PERCENTAGE = re.compile(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*", re.ASCII)
+# What lists the values of a missing argument, by the argument's name in the help.
+_LISTED = {"SUITE": "scripts/kvmatrix list suites"}
 # Options whose value is a folder of this machine: not part of a recorded command.
 _PLACES = (
     *("--data-dir", "--results-dir", "--build-dir", "--configs-dir"),
@@ -43,11 +49,61 @@ class DurationType(click.ParamType[float]):
         except UnitError as error:
             self.fail(str(error), param, ctx)
         if seconds <= 0:
-            self.fail(f"{value!r} must be positive", param, ctx)
+            self.fail(f"expected a positive duration, not {value!r}", param, ctx)
         return seconds
 
 
-def _count(text: str) -> int | None:
+def _outside(
+    text: object,
+    number: Decimal | float,
+    least: float,
+    most: float | None,
+    accepted: str,
+) -> str:
+    """Return what is wrong with a number outside its range, or ""."""
+    if number < least:
+        return f"{text} is too small; expected {accepted}"
+    if most is not None and number > most:
+        return f"{text} is too large; expected {accepted}"
+    return ""
+
+
+class IntegerType(click.ParamType[int]):
+    """An integer from `least` to `most`; without `most`, at least `least`."""
+
+    name = "integer"
+
+    def __init__(self, least: int, most: int | None = None, shown: str = "") -> None:
+        self._least, self._most = least, most
+        within = f"{least:,} to {most:,}" if most else f"at least {least:,}"
+        self.accepted = shown or within  # for --help
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> int:
+        """Return the integer of a text such as 12."""
+        try:
+            number = int(value)
+        except ValueError:
+            expected = f"expected {self.accepted}"
+            self.fail(f"{value!r} is not an integer; {expected}", param, ctx)
+        if problem := _outside(value, number, self._least, self._most, self.accepted):
+            self.fail(problem, param, ctx)
+        return number
+
+
+class ChoiceType(click.Choice[str]):
+    """One of several words."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return what is wrong with a word, in the project's own form."""
+        return unknown("value", str(value), map(str, self.choices))
+
+
+def _count(text: str) -> Decimal | None:
     """Return the integer of 5000, 5_000 or 5e3; None if the text is not one."""
     try:
         number = Decimal(text)
@@ -55,7 +111,7 @@ def _count(text: str) -> int | None:
         return None
     if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
         return None
-    return int(number) if number == int(number) else None
+    return number if number == int(number) else None
 
 
 class CountType(click.ParamType[int]):
@@ -73,10 +129,12 @@ class CountType(click.ParamType[int]):
         if isinstance(value, int):
             return value
         number = _count(value)
-        if number is None or not 1 <= number <= MOST_ENTRIES:
+        if number is None:
             expected = "expected 1 to 10^16, such as 5000 or 1e9"
             self.fail(f"{value!r} is not a count; {expected}", param, ctx)
-        return number
+        if problem := _outside(value, number, 1, MOST_ENTRIES, "1 to 10^16"):
+            self.fail(problem, param, ctx)
+        return int(number)
 
 
 class CountsType(click.ParamType[tuple[int, ...]]):
@@ -110,12 +168,17 @@ class RateType(click.ParamType[float]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """Return the number of a text such as 10000; "nan" is out of range."""
-        rate: float = click.FLOAT.convert(value, param, ctx)
+        """Return the number of a text such as 10000."""
         rule = FLAGS["rate"]
-        if not rule.least <= rate <= rule.most:
-            accepted = f"{rule.least:g} to {rule.most:g} per second"
-            self.fail(f"{value} is not a rate; expected {accepted}", param, ctx)
+        accepted = f"{rule.least:g} to {rule.most:,.0f} operations per second"
+        try:
+            rate = float(value)
+        except ValueError:
+            rate = math.nan
+        if math.isnan(rate):
+            self.fail(f"{value!r} is not a rate; expected {accepted}", param, ctx)
+        if problem := _outside(value, rate, rule.least, rule.most, accepted):
+            self.fail(problem, param, ctx)
         return rate
 
 
@@ -141,8 +204,58 @@ class ShareType(click.ParamType[float]):
         return share
 
 
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn click's usage errors into the form of this project's errors.
+
+    They then begin with the option or argument, and do not end with a full stop.
+    """
+    try:
+        yield
+    except click.NoSuchOption as error:
+        options = error.ctx.command.params if error.ctx else []
+        long = (name for option in options for name in option.opts if name[2:])
+        hint = nearest(error.option_name, long, _SIMILAR)
+        raise click.UsageError(
+            f"unknown option {error.option_name!r}{hint}; see --help", error.ctx
+        ) from None
+    except click.NoSuchCommand as error:
+        verbs: list[str] = []
+        if error.ctx and isinstance(error.ctx.command, click.Group):
+            verbs = error.ctx.command.list_commands(error.ctx)
+        problem = unknown("verb", error.command_name, verbs)
+        raise click.UsageError(problem, error.ctx) from None
+    except click.MissingParameter as error:
+        name = _shown_name(error.param, error.ctx)
+        listed = _LISTED.get(name, "scripts/kvmatrix list runs")
+        raise click.UsageError(f"{name} is missing; see: {listed}", error.ctx) from None
+    except click.BadParameter as error:
+        name = _shown_name(error.param, error.ctx)
+        problem = f"{name}: {_plain(error.message)}" if name else _plain(error.message)
+        raise click.UsageError(problem, error.ctx) from None
+    except (click.BadOptionUsage, click.BadArgumentUsage) as error:
+        raise click.UsageError(_plain(error.message), error.ctx) from None
+    except click.UsageError as error:
+        if not error.message.startswith(_EXTRA):
+            raise
+        problem = error.message.removeprefix("Got ")
+        raise click.UsageError(f"{problem}; see --help", error.ctx) from None
+
+
+def _shown_name(param: click.Parameter | None, ctx: click.Context | None) -> str:
+    """Return an option's long name, or an argument's name in the help."""
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return param.make_metavar(ctx).strip("[].") if param and ctx else ""
+
+
+def _plain(message: str) -> str:
+    """Return one of click's sentences without its capital and its full stop."""
+    return message[:1].lower() + message[1:].removesuffix(".")
+
+
 class VerbGroup(click.Group):
-    """A group that suggests the nearest verb, and remembers the command line.
+    """A group with the project's own error texts, which records the command line.
 
     `verbs` are the modules and functions of the verbs.  A verb is imported when it is
     called, since most need libraries that load slowly.
@@ -167,15 +280,13 @@ class VerbGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options before the verb, and record the command line."""
         ctx.meta["command"] = recorded_command(args)
-        return super().parse_args(ctx, args)
+        with plain_errors():
+            return super().parse_args(ctx, args)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the verb.  Raises click.UsageError that names the nearest one."""
-        if args and self.get_command(ctx, args[0]) is None:
-            ctx.fail(unknown("verb", args[0], self.list_commands(ctx)))
-        return super().resolve_command(ctx, args)
+    def invoke(self, ctx: click.Context) -> Any:
+        """Parse the options of the verb and run it; errors are plain_errors()."""
+        with plain_errors():
+            return super().invoke(ctx)
 
 
 def recorded_command(args: Sequence[str]) -> str:
@@ -216,13 +327,16 @@ def matching(globs: Sequence[str], cells: Iterable[str]) -> list[str]:
     return [c for c in cells if any(fnmatch.fnmatch(c, glob) for glob in globs)]
 
 
-def check_globs(globs: Sequence[str], cells: Iterable[str]) -> None:
-    """Raise click.UsageError unless every pattern matches a cell."""
+def check_globs(globs: Sequence[str], cells: Iterable[str], suite: str = "") -> None:
+    """Raise click.UsageError unless every pattern matches a cell, here of `suite`."""
     known = list(cells)
+    listed = f"see: scripts/kvmatrix list cells {suite}"
+    if not suite:
+        listed = f"such as {known[0]}" if known else "and there are none here"
     for glob in globs:
         if not any(fnmatch.fnmatch(cell, glob) for cell in known):
             hint = nearest(glob, known)
             raise click.UsageError(
-                f"--cells: {glob!r} does not match a cell{hint}; cells are named"
-                " engine/scenario/benchmark, see: kvmatrix list cells SUITE"
+                f"--cells: no cell matches {glob!r}{hint}; cells are named"
+                f" engine/scenario/benchmark, {listed}"
             )

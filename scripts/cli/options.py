@@ -8,10 +8,19 @@ from typing import Any
 import click
 
 from report.config.config_types import MOST_REPEATS
-from scripts.cli.option_types import CountType, DurationType, RateType
+from scripts.cli.option_types import (
+    ChoiceType,
+    CountType,
+    DurationType,
+    IntegerType,
+    RateType,
+)
 from scripts.store.run_places import ROOT
 
 DEFAULT_SEED = 301
+_REPETITIONS = IntegerType(1, 10_000)
+_REPEATS = IntegerType(0, MOST_REPEATS)
+_SEEDS = IntegerType(0, 2**63 - 1, "0 to 2^63 - 1")
 FOLDER = click.Path(file_okay=False, path_type=Path)
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -95,7 +104,7 @@ JSON = click.option(
 )
 COLOR = click.option(
     "--color",
-    type=click.Choice(["auto", "always", "never"]),
+    type=ChoiceType(["auto", "always", "never"]),
     default="auto",
     help="Use colour on stdout: --color never, or NO_COLOR=1.  [default: auto]",
 )
@@ -140,7 +149,7 @@ CELLS = click.option(
 REPETITIONS = click.option(
     "-n",
     "--repetitions",
-    type=click.IntRange(1, 10000),
+    type=_REPETITIONS,
     help="Measure each cell this many times: -n 9.  [default: the suite's]",
 )
 NUM = click.option(
@@ -151,7 +160,7 @@ NUM = click.option(
 )
 SEED = click.option(
     "--seed",
-    type=click.IntRange(0, 2**63 - 1),
+    type=_SEEDS,
     default=DEFAULT_SEED,
     show_default=True,
     help="Seed the order and every workload: --seed 7.",
@@ -186,7 +195,7 @@ CONTROL = click.option(
 )
 REPEAT_DISTURBED = click.option(
     "--repeat-disturbed",
-    type=click.IntRange(0, MOST_REPEATS),
+    type=_REPEATS,
     help="Retry a repetition disturbed by other activity on the machine at most this"
     " often: --repeat-disturbed 0.  [default: the suite's]",
 )

@@ -7,6 +7,7 @@ import click
 
 from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
+from scripts.cli.option_types import ChoiceType
 from scripts.show.output import shown
 from scripts.store.report_file import FORMATS, write_report
 from scripts.store.run_store import EVERY_KIND, find_run
@@ -17,7 +18,7 @@ from scripts.store.run_store import EVERY_KIND, find_run
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(FORMATS),
+    type=ChoiceType(FORMATS),
     default="html",
     show_default=True,
     help="Write in this format: --format md.  html is one self-contained file.  For"

@@ -86,6 +86,7 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
             for engine in engines
             for benchmark in config.scenarios[scenario].benchmarks
         ),
+        suite.name,
     )
     _check_sweeps(config, scenarios, options.chosen)
     repetitions = options.repetitions or suite.repetitions

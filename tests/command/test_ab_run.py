@@ -219,7 +219,7 @@ USAGE = {
     "a b too many": (("--aa", "--a", "BUILD", "--b", "BUILD"), "leave --b out"),
     "an empty folder": (("--aa", "--a", "DATA"), "looked for drivers/db_bench_* or"),
     "no folder": (("--aa", "--a", "DATA/none"), "contains no executables"),
-    "no round": (("--screen-rounds", "0"), "0 is not in the range"),
+    "no round": (("--screen-rounds", "0"), "0 is too small"),
     "no label": (
         ("--aa", "--a", "BUILD", "--label-a", " "),
         "--label-a: expected 1 to 100",

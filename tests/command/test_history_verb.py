@@ -137,7 +137,7 @@ def test_cells_can_be_chosen(folder: Path) -> None:
     assert "fillseq" not in done.stdout
     wrong = history(*at(folder), "-k", "gamma/*")
     assert wrong.exit_code == 2
-    assert "does not match a cell" in wrong.stderr
+    assert "no cell matches" in wrong.stderr
 
 
 def test_the_last_runs_are_shown_and_all_are_examined(folder: Path) -> None:

@@ -249,7 +249,7 @@ def test_a_count_may_be_written_short(text: str, count: int) -> None:
     "text", ["", "0", "-1", "1.5", "1e-1", "1e17", "nan", "1e999999"]
 )
 def test_an_invalid_count_is_refused(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="not a count"):
+    with pytest.raises(click.BadParameter, match=r"not a count|is too (small|large)"):
         CountType().convert(text, None, None)
 
 

@@ -122,7 +122,7 @@ def test_a_rate_without_a_latency_repetition_is_refused(lab: Lab) -> None:
 def test_a_rate_out_of_range_is_refused(lab: Lab, rate: str) -> None:
     lab.engine("one", "honest")
     done = lab.call("run", "lab", "--rate", rate)
-    assert done.returncode == 2 and "Invalid value for '--rate'" in done.stderr
+    assert done.returncode == 2 and "--rate: " in done.stderr
     assert "Traceback" not in done.stderr
     assert list(lab.results.glob(".unfinished-*")) == []
 

@@ -1,0 +1,41 @@
+"""Usage errors of any verb: where, what is wrong, and what is expected."""
+
+import pytest
+
+from tests.support.command_line import call
+
+ERRORS = {
+    "run": "SUITE is missing; see: scripts/kvmatrix list suites",
+    "compare": "BASE is missing; see: scripts/kvmatrix list runs",
+    "nothing": "unknown verb 'nothing'; expected ab, check",
+    "history nothing": "unknown verb 'nothing'; expected add",
+    "--nothing": "unknown option '--nothing'; see --help",
+    "run quick --foo": "unknown option '--foo'; see --help",
+    "run quick --repetition 3": "'--repetition' (did you mean '--repetitions'?)",
+    "run quick more": "unexpected extra argument (more); see --help",
+    "run quick --num": "option '--num' requires an argument",
+    f"run quick --data-dir {__file__}": f"directory {__file__!r} is a file",
+    "run quick --color red": "--color: unknown value 'red'; expected auto, always or",
+    "run quick -n many": "--repetitions: 'many' is not an integer; expected 1 to",
+    "run quick -n 0": "--repetitions: 0 is too small; expected 1 to 10,000",
+    "run quick -n 1000000": "1000000 is too large; expected 1 to 10,000",
+    "run quick --seed 9223372036854775808": "is too large; expected 0 to 2^63 - 1",
+    "history --last 0": "--last: 0 is too small; expected at least 1",
+    "run quick --num 0": "--num: 0 is too small; expected 1 to 10^16",
+    "run quick --num 1e17": "--num: 1e17 is too large; expected 1 to 10^16",
+    "run quick --num 0.5": "--num: '0.5' is not a count; expected 1 to 10^16, such as",
+    "run quick --rate fast": "--rate: 'fast' is not a rate; expected 0.01 to 1,000,000",
+    "run quick --rate nan": "--rate: 'nan' is not a rate; expected 0.01 to 1,000,000",
+    "run quick --rate 0": "--rate: 0 is too small; expected 0.01 to 1,000,000,000 op",
+    "run quick --max-time 0s": "--max-time: expected a positive duration, not '0s'",
+    "run quick -k foo": "--cells: no cell matches 'foo'; cells are named engine/scenari"
+    "o/benchmark, see: scripts/kvmatrix list cells quick",
+}
+
+
+@pytest.mark.parametrize("command", ERRORS)
+def test_a_usage_error_says_where_what_and_what_is_expected(command: str) -> None:
+    done = call(command.split())
+    error = done.stderr.splitlines()[-1]
+    assert done.returncode == 2
+    assert ERRORS[command] in error and not error.endswith(".")
