@@ -67,23 +67,26 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
     "--screen-rounds",
     type=_ROUNDS,
     default=_RULE.screen_rounds,
-    show_default=True,
-    help="Screen every cell in this many rounds of A B B A or B A A B:"
-    " --screen-rounds 6.",
+    help="Screen every cell in this many rounds of A B B A or B A A B, such as"
+    f" --screen-rounds 6.  [default: {_RULE.screen_rounds}; {_ROUNDS.accepted}]",
 )
 @click.option(
     "--confirm-rounds",
     type=_ROUNDS,
     default=_RULE.confirm_rounds,
-    show_default=True,
     callback=_enough_to_confirm,
-    help="Judge each suspect on this many fresh rounds: --confirm-rounds 30.",
+    help="Measure each cell that looked different in this many further rounds, and"
+    " judge it on those alone, such as --confirm-rounds 30."
+    f"  [default: {_RULE.confirm_rounds}; {LEAST_CONFIRM_ROUNDS:,} to"
+    f" {_MOST_ROUNDS:,}]",
 )
 @click.option(
-    "--label-a", help="Label side A in the results: --label-a v1.2.  [default: base]"
+    "--label-a",
+    help="Label side A in the results, such as --label-a v1.2.  [default: base]",
 )
 @click.option(
-    "--label-b", help="Label side B in the results: --label-b 1a2b3c4.  [default: new]"
+    "--label-b",
+    help="Label side B in the results, such as --label-b 1a2b3c4.  [default: new]",
 )
 @click.option(
     "--counts/--no-counts",
@@ -119,7 +122,7 @@ def ab(
     repetitions alone.  Ctrl-C keeps finished repetitions; `kvmatrix resume` continues.
 
     \b
-    Example:
+    Examples:
       scripts/kvmatrix ab quick --a ../base/build/release --b build/release
       scripts/kvmatrix ab quick --aa --a build/release -e leveldb
       scripts/kvmatrix ab quick --a build/old --b build/new -k '*/*/fill*' --dry-run
@@ -127,8 +130,8 @@ def ab(
     \b
     Exit codes: 0 nothing got slower; 1 a regression; 2 wrong usage, invalid
     configuration, damaged files, or too little memory or disk space; 3 some cells
-    failed or are missing (the rest is saved), or the run is unfinished; 4 the machine
-    is unfit (--strict); 5 nothing could be measured, judged or compared; 130
+    failed or are missing (all other results are saved), or the run is unfinished; 4 the
+    machine is unfit (--strict); 5 nothing could be measured, judged or compared; 130
     interrupted (143 by SIGTERM).
     """
     output = Output.of(given)

@@ -19,13 +19,15 @@ BUILDS = options.stacked(
         "--a",
         "a_dir",
         type=options.FOLDER,
-        help="Use this build or built source tree as A, the base: --a build/base.",
+        help="Use this build or built source tree as A, the base build, such as"
+        " --a build/base.",
     ),
     click.option(
         "--b",
         "b_dir",
         type=options.FOLDER,
-        help="Use this build or built source tree as B, the new: --b build/release.",
+        help="Use this build or built source tree as B, the new build, such as"
+        " --b build/release.",
     ),
 )
 

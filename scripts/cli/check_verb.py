@@ -35,28 +35,30 @@ _THRESHOLD = 0.05
     "--against",
     metavar="RUN|history",
     help="Compare an ordinary run with another run (each needs 4 repetitions:"
-    " run -n 4), or with the history, as its newest run: --against history.  An A/B"
-    " run does not need it.",
+    " run -n 4), or with the history, treating RUN as the newest entry, such as"
+    " --against history.  An A/B run does not need it.",
 )
 @click.option(
     "--threshold",
     type=ShareType(),
-    help="With --against, ignore smaller slowdowns in time per operation:"
-    " --threshold 10%.  [default: 5%]",
+    help="With --against, ignore slowdowns in time per operation below this"
+    " percentage, such as --threshold 10%.  [default: 5%]",
 )
 @click.option(
     "--fail-on",
     type=ChoiceType(_FAIL_ON),
     default="regression",
     show_default=True,
-    help="Exit 1 on this verdict: --fail-on inconclusive.  A nominated cell is a"
-    " regression, too.  Failed cells always exit 3, and a gate that judged nothing 5.",
+    help="Choose the verdict that gives exit code 1, such as --fail-on inconclusive.  A"
+    " nominated cell is a regression, too.  Failed cells always give exit code 3; if"
+    " nothing could be judged, the exit code is 5.",
 )
 @click.option(
     "--allow-no-base",
     is_flag=True,
-    help="Exit 0, with a note, if the history is empty or too short, or --against"
-    " @-N has no earlier run.  A failed, missing or unfinished cell still exits 3.",
+    help="Exit 0, with a note, if the history is empty or too short, or there is"
+    " no run @-N for --against.  A failed, missing or unfinished cell still gives exit"
+    " code 3.",
 )
 @options.CELLS
 @click.option(
@@ -65,16 +67,16 @@ _THRESHOLD = 0.05
     type=ChoiceType(_FORMATS),
     default="text",
     show_default=True,
-    help="Print in this format: --format github.  github prints annotations and"
+    help="Print in this format, such as --format github.  github prints annotations and"
     " appends a table to $GITHUB_STEP_SUMMARY.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    help="Write to this file, - for stdout: -o check.xml.  [default: stdout]",
+    help="Write to this file, - for stdout, such as -o check.xml.  [default: stdout]",
 )
-@options.stacked(options.COLOR, options.RESULTS, options.HISTORY)
+@options.stacked(options.COLOR, options.STORED_RUNS, options.HISTORY)
 def check(
     name: str,
     against: str | None,
@@ -91,23 +93,23 @@ def check(
     """Exit non-zero if RUN (default: @last) regressed.  For CI.
 
     An A/B run is judged by the rule recorded in it.  An ordinary run is compared
-    with another run or with the history.  That only nominates regressions; the A/B
-    run that confirms or rejects them is printed as a command.  A step in the history
-    is detected from its second run on.  Cells too noisy to detect a 10 % slowdown
-    are reported but not gated.
+    with another run or with the history.  Such a comparison only nominates
+    regressions; the command for an A/B run that would confirm or reject them is
+    printed.  A lasting change in the history is detected in the second run that shows
+    it.  Cells too noisy to detect a 10 % slowdown are reported but not gated.
 
     \b
-    Example:
+    Examples:
       scripts/kvmatrix check @last
       scripts/kvmatrix check @last --format github
       scripts/kvmatrix check @last --against history --allow-no-base
 
     \b
-    Exit codes: 0 nothing got slower; 1 a regression, confirmed or nominated, of a
-    cell, an engine or a count; 2 wrong usage, invalid configuration or damaged files;
-    3 some cells failed or are missing, or the run is unfinished; 5 nothing could be
-    judged or compared, or no cell's time is gated; 130 interrupted.  If several
-    apply, the first of 2, 5, 1, 3 is the exit code.
+    Exit codes: 0 nothing got slower; 1 a regression, confirmed or nominated, of a cell,
+    an engine or a count; 2 wrong usage, invalid configuration or damaged files; 3 some
+    cells failed or are missing, or the run is unfinished; 5 nothing could be judged or
+    compared, or no cell's time is gated; 130 interrupted.  If several apply, the first
+    of 2, 5, 1, 3 is the exit code.
     """
 
     def work() -> int:

@@ -35,7 +35,8 @@ _NOT_COMPARABLE = 5
     type=ShareType(),
     default="5%",
     show_default=True,
-    help="Ignore smaller changes in time per operation: --threshold 10%.",
+    help="Ignore changes in time per operation below this percentage, such as"
+    " --threshold 10%.",
 )
 @options.CELLS
 @click.option(
@@ -44,7 +45,7 @@ _NOT_COMPARABLE = 5
     default="never",
     show_default=True,
     help="Exit 1 on a regression or on any change, and 3 if a cell was lost (it failed"
-    " in NEW or is not in it): --fail-on regression.",
+    " in NEW or is not in it), such as --fail-on regression.",
 )
 @click.option(
     "--format",
@@ -52,15 +53,16 @@ _NOT_COMPARABLE = 5
     type=ChoiceType(_FORMATS),
     default="table",
     show_default=True,
-    help="Print in this format: --format json.  csv and json have every cell.",
+    help="Print in this format, such as --format json.  csv and json include every"
+    " cell.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    help="Write to this file, - for stdout: -o changes.md.  [default: stdout]",
+    help="Write to this file, - for stdout, such as -o changes.md.  [default: stdout]",
 )
-@options.stacked(options.COLOR, options.RESULTS)
+@options.stacked(options.COLOR, options.STORED_RUNS)
 def compare(
     base: str,
     new: str,
@@ -73,22 +75,23 @@ def compare(
     color: str,
     results_dir: Path,
 ) -> None:
-    """Compare run NEW with run BASE, made at different times.
+    """Compare two runs that were made at different times.
 
-    A run is a name, its beginning, a path, @last or @-2.  Each may also be a JSON
-    file of Google Benchmark.  Every change includes whatever changed on the machine
+    BASE and NEW are each a run's name or a unique prefix of it, a path, @last, or @-2
+    for the run before the last.  Either may also be a Google Benchmark JSON file.
+    Every change includes whatever changed on the machine
     between the two runs: `kvmatrix ab` measures two builds alternately and is better
     evidence.
 
     \b
-    Example:
+    Examples:
       scripts/kvmatrix compare @-2 @last
       scripts/kvmatrix compare 20261121 @last --fail-on regression -k 'leveldb/*'
 
     \b
     Exit codes: 0 done; 1 a regression or change that --fail-on names; 2 wrong usage,
-    invalid configuration or damaged files; 3 a cell was lost (with --fail-on);
-    5 nothing could be judged or compared; 130 interrupted.
+    invalid configuration or damaged files; 3 a cell was lost (with --fail-on); 5
+    nothing could be judged or compared; 130 interrupted.
     """
 
     def work() -> int:

@@ -42,7 +42,7 @@ _WIDTH = 100  # of lines, unless a terminal is narrower
 @click.argument("suite", required=False)
 @click.option("--strict", is_flag=True, help="Exit 4, not 0, if a check failed.")
 @options.stacked(
-    options.DATA,
+    options.CHECKED_DISK,
     options.BUILD,
     options.CONFIGS,
     options.QUIET,
@@ -55,17 +55,18 @@ def doctor(system: SystemAccess, /, suite: str | None, **given: Any) -> None:
 
     Disk space and memory must suffice for the largest cell of SUITE (default: quick).
 
-    Checks processors, memory and the disk of the data directory, syncs 4 KiB a
-    hundred times and computes for five seconds.  Changes nothing.  Each finding that
-    is not ok has a remedy; a check that cannot be made is a warning.
+    Processors, memory and the disk of the data directory are checked.  This syncs
+    4 KiB a hundred times and runs a CPU loop for five seconds, and leaves nothing
+    behind.  Each finding that is not ok has a remedy; a check that cannot be run is a
+    warning.
 
     \b
     ok    nothing to do
-    warn  results are less reliable, or the check could not be made
+    warn  results are less reliable, or the check could not be run
     FAIL  results are not worth keeping: `run --strict` does not start
 
     \b
-    Example:
+    Examples:
       scripts/kvmatrix doctor
       scripts/kvmatrix doctor leveldb-2011 --data-dir /mnt/ssd --strict
       scripts/kvmatrix run quick --strict

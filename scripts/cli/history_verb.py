@@ -39,7 +39,8 @@ class _Folders:
 @click.option(
     "--last",
     type=IntegerType(1),
-    help="Show only this many newest runs; steps are searched in all runs: --last 40.",
+    help="Show only this many of the newest runs, such as --last 40; steps are still"
+    " detected over all runs.",
 )
 @click.option(
     "--format",
@@ -47,37 +48,38 @@ class _Folders:
     type=ChoiceType(_FORMATS),
     default="text",
     show_default=True,
-    help="Print in this format: --format html.  html is one self-contained file; otava"
-    " is a folder of files for Apache Otava and needs -o FOLDER.",
+    help="Print in this format, such as --format html.  html is one self-contained"
+    " file; otava is a directory of files for Apache Otava and needs -o DIRECTORY.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, allow_dash=True),
-    help="Write to this file, - for stdout: -o history.html."
+    help="Write to this file, - for stdout, such as -o history.html."
     "  [default: report.html in the history directory for html, else stdout]",
 )
 @click.option("--open", "open_it", is_flag=True, help="Open the page in the browser.")
-@options.stacked(options.COLOR, options.RESULTS, options.HISTORY)
+@options.stacked(options.COLOR, options.STORED_RUNS, options.HISTORY)
 @click.pass_context
 def history(
     ctx: click.Context, /, results_dir: Path, history_dir: Path, **given: Any
 ) -> None:
     """Show how results changed over the runs in the history.
 
-    A step in a cell's results is nominated.  An A/B run of a build before it and one
-    after it confirms or rejects it; only a confirmed step is called a regression.
-    This verb never gates: `kvmatrix check --against history` does.
+    A lasting change ("step") in a cell's results is only a candidate.  To confirm or
+    reject it, measure a build from before the step against one from after it with
+    `kvmatrix ab`; only a confirmed step is called a regression.  This command does not
+    fail because of a regression: `kvmatrix check --against history` does.
 
     \b
-    Example:
+    Examples:
       scripts/kvmatrix history add @last --label "$(git rev-parse --short HEAD)"
       scripts/kvmatrix history
       scripts/kvmatrix history --format html --open -k 'leveldb/*'
 
     \b
-    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files;
-    5 nothing could be judged or compared (the history is empty); 130 interrupted.
+    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 5 nothing
+    could be judged or compared (the history is empty); 130 interrupted.
     """
     chosen = ctx.get_parameter_source("history_dir") is not ParameterSource.DEFAULT
     ctx.obj = _Folders(results_dir, history_dir, is_history_chosen=chosen)
@@ -90,10 +92,10 @@ def history(
 @click.option(
     "--label",
     default="",
-    help="Label the build that was measured: --label 1a2b3c4."
+    help="Label the build that was measured, such as --label 1a2b3c4."
     "  [default: none; the label of side B for an A/B run]",
 )
-@options.stacked(options.RESULTS, options.HISTORY)
+@options.stacked(options.STORED_RUNS, options.HISTORY)
 @click.pass_context
 def add(
     ctx: click.Context,
@@ -104,18 +106,18 @@ def add(
 ) -> None:
     """Add each RUN to the history.
 
-    RUN is a name, its beginning, a path, @last or @-2.  An ordinary run adds the rate
-    of each cell.  An A/B run adds the rate of side B and its ratio to side A; the
-    ratio is the better measure if A is the same build each time.  A run already in
-    the history is left unchanged.
+    RUN is a run's name or a unique prefix of it, a path, @last, or @-2 for the run
+    before the last.  An ordinary run adds the rate of each cell.  An A/B run adds
+    the rate of side B and the ratio B/A, which is the better measure if A is the same
+    build each time.  A run already in the history is left unchanged.
 
     \b
     Example:
       scripts/kvmatrix history add @last --label 1a2b3c4
 
     \b
-    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files;
-    130 interrupted.
+    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 130
+    interrupted.
     """
     # An option that does not follow "add" may precede it.
     before: _Folders = ctx.obj

@@ -21,7 +21,7 @@ _LISTS = ("engines", "scenarios", "suites", "cells", "runs")
 @click.argument("what", required=False, metavar=f"[{'|'.join(_LISTS)}]")
 @click.argument("suite", required=False)
 @click.option("--all", "show_all", is_flag=True, help="Show each scenario of a sweep.")
-@options.stacked(options.JSON, options.BUILD, options.CONFIGS, options.RESULTS)
+@options.stacked(options.JSON, options.BUILD, options.CONFIGS, options.STORED_RUNS)
 @click.pass_obj
 def list_command(
     system: SystemAccess,
@@ -36,25 +36,30 @@ def list_command(
     """List engines, scenarios, suites, cells or runs.
 
     Engines are listed with their versions, or the reason why they are missing.  A
-    broken file is listed with its error, and the exit code is 2.  The scenarios of a
-    sweep share a line; --all and --json show each.  A run is a folder in the results
-    directory: to delete it, remove the folder.
+    broken file is listed with its error, and the exit code is 2.  A sweep is
+    shown as one line; use --all or --json to list each scenario.  SUITE is for
+    `list cells` only.  A run is a directory in the results directory: to delete the
+    run, remove its directory.
 
     \b
-    Example:
+    Examples:
       scripts/kvmatrix list
       scripts/kvmatrix list scenarios --all
       scripts/kvmatrix list cells quick
       scripts/kvmatrix list runs
 
     \b
-    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files;
-    130 interrupted.
+    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 130
+    interrupted.
     """
 
     def work() -> int:
         if what is not None:
             names([what], _LISTS, "list", "list")
+        if suite is not None and what != "cells":
+            raise click.UsageError(f"list {what}: SUITE is for list cells only")
+        if show_all and what not in (None, "scenarios"):
+            raise click.UsageError(f"list {what}: --all is for scenarios only")
         if what == "runs":
             document: Document = {"runs": run_entries(results_dir)}
         else:

@@ -18,7 +18,7 @@ from scripts.cli.option_types import (
 from scripts.store.run_places import ROOT
 
 DEFAULT_SEED = 301
-_REPETITIONS = IntegerType(1, 10_000)
+_COUNT = IntegerType(1, 10_000)
 _REPEATS = IntegerType(0, MOST_REPEATS)
 _SEEDS = IntegerType(0, 2**63 - 1, "0 to 2^63 - 1")
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -53,23 +53,24 @@ CONFIGS = _place(
     "--configs-dir",
     "configs",
     "KVMATRIX_CONFIGS_DIR",
-    "Read engines, scenarios and suites here: --configs-dir my-configs.",
+    "Read engines, scenarios and suites here, such as --configs-dir my-configs.",
 )
 BUILD = _place(
     "--build-dir",
     "build/release",
     "KVMATRIX_BUILD_DIR",
-    "Run drivers/db_bench_* of this build: --build-dir build/debug.",
+    "Run drivers/db_bench_* of this build, such as --build-dir build/debug.",
 )
-RESULTS = _place(  # eager: the history's default is below it
-    *(
-        "--results-dir",
-        "results",
-        "KVMATRIX_RESULTS_DIR",
-        "Keep runs here: --results-dir /srv/runs.",
-    ),
-    is_eager=True,
-)
+
+
+def _results_dir(help_text: str) -> Decorator:
+    return _place(  # eager: the history's default is below it
+        "--results-dir", "results", "KVMATRIX_RESULTS_DIR", help_text, is_eager=True
+    )
+
+
+RESULTS = _results_dir("Store runs here, such as --results-dir /srv/runs.")
+STORED_RUNS = _results_dir("Look for runs here, such as --results-dir /srv/runs.")
 
 
 def _history_dir(
@@ -87,14 +88,21 @@ HISTORY = click.option(
     type=FOLDER,
     callback=_history_dir,
     envvar="KVMATRIX_HISTORY_DIR",
-    help="Keep the history here, one small file per run: --history-dir ci/history."
-    "  [default: history in the results directory; environment: KVMATRIX_HISTORY_DIR]",
+    help="Use the history in this directory, one small file per run, such as"
+    " --history-dir ci/history.  [default: history in the results directory;"
+    " environment: KVMATRIX_HISTORY_DIR]",
 )
-DATA = _place(
-    "--data-dir",
-    "build/data",
-    "KVMATRIX_DATA_DIR",
-    "Create databases here, on the disk to measure: --data-dir /mnt/ssd.",
+
+
+def _data_dir(help_text: str) -> Decorator:
+    return _place("--data-dir", "build/data", "KVMATRIX_DATA_DIR", help_text)
+
+
+DATA = _data_dir(
+    "Create databases here, on the disk to measure, such as --data-dir /mnt/ssd."
+)
+CHECKED_DISK = _data_dir(
+    "Check the disk that holds this directory, such as --data-dir /mnt/ssd."
 )
 QUIET = click.option(
     "-q", "--quiet", is_flag=True, help="Print only the result, no progress."
@@ -106,7 +114,8 @@ COLOR = click.option(
     "--color",
     type=ChoiceType(["auto", "always", "never"]),
     default="auto",
-    help="Use colour on stdout: --color never, or NO_COLOR=1.  [default: auto]",
+    help="Use colour on stdout, such as --color never.  NO_COLOR=1 also disables it."
+    "  [default: auto]",
 )
 STRICT = click.option(
     "--strict",
@@ -128,7 +137,7 @@ ENGINES = click.option(
     "engines",
     multiple=True,
     metavar="NAME[,NAME...]",
-    help="Select engines, even ones not run by default: -e leveldb,memory.",
+    help="Select engines, even ones not run by default, such as -e leveldb,memory.",
 )
 SCENARIOS = click.option(
     "-s",
@@ -136,7 +145,7 @@ SCENARIOS = click.option(
     "scenarios",
     multiple=True,
     metavar="NAME[,NAME...]",
-    help="Select scenarios of the suite: -s baseline,sync.",
+    help="Select scenarios of the suite, such as -s baseline,sync.",
 )
 CELLS = click.option(
     "-k",
@@ -144,47 +153,60 @@ CELLS = click.option(
     "globs",
     multiple=True,
     metavar="GLOB",
-    help="Select cells engine/scenario/benchmark by pattern: -k '*/*/read*'.",
+    help="Select cells (engine/scenario/benchmark) by glob pattern, such as -k"
+    " '*/*/read*'.",
 )
-REPETITIONS = click.option(
-    "-n",
-    "--repetitions",
-    type=_REPETITIONS,
-    help="Measure each cell this many times: -n 9.  [default: the suite's]",
+
+
+def _repetitions(help_text: str) -> Decorator:
+    return click.option(
+        "-n",
+        "--repetitions",
+        type=_COUNT,
+        help=f"{help_text}  [default: the suite's; {_COUNT.accepted}]",
+    )
+
+
+REPETITIONS = _repetitions("Measure each cell this many times, such as -n 9.")
+PLANNED_REPETITIONS = _repetitions(
+    "Predict for this many repetitions of each cell, such as -n 9."
 )
 NUM = click.option(
     "--num",
     type=CountType(),
-    help="Use databases of this many entries: --num 5000 or --num 1e6."
+    help="Use databases of this many entries, such as --num 5000 or --num 1e6."
     "  [default: the suite's]",
 )
 SEED = click.option(
     "--seed",
     type=_SEEDS,
     default=DEFAULT_SEED,
-    show_default=True,
-    help="Seed the order and every workload: --seed 7.",
+    help="Seed the order of repetitions and all workloads, such as --seed 7."
+    f"  [default: {DEFAULT_SEED}; {_SEEDS.accepted}]",
 )
 MAX_TIME = click.option(
     "--max-time",
     type=DurationType(),
-    help="Stop each measured loop after this long: --max-time 10s.",
+    help="Stop each measured loop after this long, such as --max-time 10s.",
 )
 TIMEOUT = click.option(
     "--timeout",
     type=DurationType(),
-    help="Kill a process after this long: --timeout 5min.  [default: the suite's]",
+    help="Kill a process after this long, such as --timeout 5min.  [default: the"
+    " suite's]",
 )
 LATENCY = click.option(
     "--latency/--no-latency",
     default=None,
-    help="Add a repetition of each cell that times every call.  [default: the suite's]",
+    help="For each cell, add one repetition that times every call."
+    "  [default: the suite's]",
 )
 RATE = click.option(
     "--rate",
     type=RateType(),
     help="Make latency repetitions an open loop of this many operations per second,"
-    " whether or not the engine keeps up: --rate 10000.  [default: the scenario's,"
+    " whether or not the engine keeps up, such as --rate 10000.  [default: the"
+    " scenario's,"
     " else a closed loop]",
 )
 CONTROL = click.option(
@@ -197,10 +219,13 @@ REPEAT_DISTURBED = click.option(
     "--repeat-disturbed",
     type=_REPEATS,
     help="Retry a repetition disturbed by other activity on the machine at most this"
-    " often: --repeat-disturbed 0.  [default: the suite's]",
+    " many times, such as --repeat-disturbed 0.  [default: the suite's;"
+    f" {_REPEATS.accepted}]",
 )
 DRY_RUN = click.option(
-    "--dry-run", is_flag=True, help="Show the plan, its predicted time and disk space."
+    "--dry-run",
+    is_flag=True,
+    help="Print the plan with its predicted time and disk space; measure nothing.",
 )
 SELECTION = stacked(
     *(ENGINES, SCENARIOS, CELLS, REPETITIONS, NUM, SEED, MAX_TIME, TIMEOUT),

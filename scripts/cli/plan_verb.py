@@ -44,15 +44,15 @@ _ORDINARY_RUNS = 20  # the newest ones are read
 @click.command("plan")
 @click.argument("suite")
 @options.stacked(options.ENGINES, options.SCENARIOS, options.CELLS)
-@options.stacked(options.REPETITIONS, options.NUM, options.SEED)
+@options.stacked(options.PLANNED_REPETITIONS, options.NUM, options.SEED)
 @options.stacked(options.TIMEOUT, options.LATENCY, options.RATE)
 @click.option(
     "--from",
     "runs",
     multiple=True,
     metavar="RUN",
-    help="Predict only from this run; may be repeated: --from @last.  [default: the"
-    " runs of --measure and the newest 20 others]",
+    help="Predict only from this run, such as --from @last; may be repeated.  [default:"
+    " the runs made by --measure and the 20 newest other runs]",
 )
 @click.option(
     "--measure",
@@ -62,14 +62,14 @@ _ORDINARY_RUNS = 20  # the newest ones are read
 @click.option(
     "--sizes",
     type=CountsType(),
-    help="Measure at these sizes: --sizes 30000,100000,300000.  [default: four, below"
-    " --num and up to 300,000]",
+    help="Measure at these sizes, such as --sizes 30000,100000,300000.  [default: four"
+    " sizes below --num, at most 300,000]",
 )
 @click.option(
     "--against",
     metavar="RUN",
-    help="Show what RUN measured at --num next to the prediction from sizes of at most"
-    " a tenth of it: --against @last.",
+    help="Compare the prediction, made only from sizes up to a tenth of --num, with"
+    " what RUN measured at --num, such as --against @last.",
 )
 @options.stacked(options.PLACES, options.QUIET, options.JSON, options.COLOR)
 @click.pass_context
@@ -84,16 +84,17 @@ def plan(
     against: str | None,
     **given: Any,
 ) -> None:
-    """Predict the time, memory and disk space of SUITE at --num.
+    """Predict the time, memory and disk space of SUITE.
 
-    Each cell is fitted to measurements of the same cell at three or more smaller
-    sizes, on this machine and with the settings of --num, and printed with a
-    prediction interval.  Memory is anonymous memory: files that an engine maps are
-    not in it.  Exits 4 if a cell will not fit, printing what it needs and what is
-    free.  Exits 5 if a cell was measured at too few sizes: add --measure.
+    The prediction is for databases of --num entries.  Each cell is fitted to
+    measurements of the same cell at three or more smaller sizes, on this machine with
+    the same settings, and printed with a prediction interval.  Memory is anonymous
+    memory; memory-mapped files are not included.  If a cell will not fit, its needs
+    and the free space are printed, and the exit code is 4.  If a cell was measured at
+    too few sizes, the exit code is 5: add --measure.
 
     \b
-    Example:
+    Examples:
       scripts/kvmatrix plan rocksdb-scale --num 1e9 --measure
       scripts/kvmatrix plan quick --num 1e7 -e leveldb -s baseline --json
       scripts/kvmatrix plan quick --num 1e7 --from 20261121-0145 --against @last
@@ -101,8 +102,8 @@ def plan(
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, or too
     little memory or disk space; 3 some cells failed or are missing (--measure); 4 the
-    size does not fit on the machine; 5 nothing could be measured, or a cell could not
-    be predicted; 130 interrupted (143 by SIGTERM).
+    planned run does not fit on the machine; 5 nothing could be measured, or a cell
+    could not be predicted; 130 interrupted (143 by SIGTERM).
     """
     output, places = Output.of(given), RunPlaces.of(given)
     run_options = replace(RunOptions.of(given), control=False)

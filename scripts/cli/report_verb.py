@@ -21,36 +21,36 @@ from scripts.store.run_store import EVERY_KIND, find_run
     type=ChoiceType(FORMATS),
     default="html",
     show_default=True,
-    help="Write in this format: --format md.  html is one self-contained file.  For"
-    " other tools: google (Google Benchmark, compare.py), benchstat (Go), bencher"
+    help="Write in this format, such as --format md.  html is one self-contained file."
+    "  For other tools: google (Google Benchmark, compare.py), benchstat (Go), bencher"
     " (Bencher's BMF), github-bigger and github-smaller (github-action-benchmark).",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    help="Write to this file, - for stdout: -o report.html."
-    "  [default: report.html in the run's folder for html, else stdout]",
+    help="Write to this file, - for stdout, such as -o report.html."
+    "  [default: report.html in the run's directory for html, else stdout]",
 )
 @click.option("--open", "open_it", is_flag=True, help="Open the report in the browser.")
-@options.RESULTS
+@options.STORED_RUNS
 def report(
     name: str, kind: str, output: Path | None, open_it: bool, results_dir: Path
 ) -> None:
-    """Write the report of RUN, a run or an A/B run.
+    """Write a report on RUN (ordinary or A/B).
 
-    RUN is a name, its beginning, a path, @last or @-2.  The report is made from its
-    files alone.
+    RUN is a run's name or a unique prefix of it, a path, @last, or @-2 for the run
+    before the last.  Only the files of the run are used.
 
     \b
-    Example:
+    Examples:
       scripts/kvmatrix report @last --open
       scripts/kvmatrix report 20261121-014500-quick --format csv -o figures.csv
       scripts/kvmatrix report @last --format benchstat -o new.txt
 
     \b
-    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files;
-    5 nothing could be measured (the format needs a rate); 130 interrupted.
+    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 5 the run
+    has no rate to export; 130 interrupted.
     """
 
     def work() -> int:

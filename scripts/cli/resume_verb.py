@@ -42,12 +42,12 @@ def resume(
 ) -> None:
     """Finish RUN: measure its missing repetitions.
 
-    RUN is a name, its beginning, a path, @last or @-2.  Refuses if the machine, an
-    executable or the settings have changed.  To resume an A/B run, pass its builds
-    with --a and --b.
+    RUN is a run's name or a unique prefix of it, a path, @last, or @-2 for the run
+    before the last.  Fails if the machine, an executable or a setting has changed.  To
+    resume an A/B run, pass its builds with --a and --b (only --a for an --aa run).
 
     \b
-    Example:
+    Examples:
       scripts/kvmatrix resume @last
       scripts/kvmatrix resume 20261121-0145
       scripts/kvmatrix resume @last --a build/base --b build/release
@@ -55,8 +55,8 @@ def resume(
     \b
     Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
     damaged files, or too little memory or disk space; 3 some cells failed or are
-    missing (the rest is saved), or the run is unfinished; 5 nothing could be measured,
-    judged or compared; 130 interrupted (143 by SIGTERM).
+    missing (all other results are saved), or the run is unfinished; 5 nothing could be
+    measured, judged or compared; 130 interrupted (143 by SIGTERM).
     """
     output, places = Output.of(given), RunPlaces.of(given)
 

@@ -41,16 +41,16 @@ def run(
     repetitions; `kvmatrix resume` continues.
 
     \b
-    Example:
+    Examples:
       scripts/kvmatrix run quick
       scripts/kvmatrix run quick -e leveldb,sqlite3 -s baseline -n 5
       scripts/kvmatrix run leveldb-2011 --data-dir /mnt/ssd --dry-run
 
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, or too
-    little memory or disk space; 3 some cells failed or are missing (the rest is saved),
-    or the run is unfinished; 4 the machine is unfit (--strict); 5 nothing could be
-    measured; 130 interrupted (143 by SIGTERM).
+    little memory or disk space; 3 some cells failed or are missing (all other results
+    are saved), or the run is unfinished; 4 the machine is unfit (--strict); 5 nothing
+    could be measured; 130 interrupted (143 by SIGTERM).
     """
     output, places = Output.of(given), RunPlaces.of(given)
     run_options = RunOptions.of(given)

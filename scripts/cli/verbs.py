@@ -1,9 +1,12 @@
 """The kvmatrix command: a group whose verbs are imported when they are needed."""
 
+from pathlib import Path
+
 import click
 
 from scripts.cli.option_types import VerbGroup
 from scripts.machine.system_access import SystemAccess
+from scripts.store.run_places import ROOT
 
 # Module and function by verb: one start needs one of them.
 _VERBS = {
@@ -20,25 +23,48 @@ _VERBS = {
 }
 
 
+def _print_version(ctx: click.Context, _param: object, is_given: bool) -> None:
+    """Print the commit of this checkout and the licence, and exit."""
+    from scripts.provision.commands import output_of
+
+    if not is_given:
+        return
+    command = ("git", "-C", str(ROOT), "rev-parse", "--show-toplevel", "HEAD")
+    top, _, commit = output_of(command).partition("\n")
+    is_own = bool(top) and Path(top) == ROOT  # not of a repository around an archive
+    click.echo(
+        f"kvmatrix, commit {commit[:12] if is_own else 'unknown'}, Apache License 2.0"
+    )
+    ctx.exit()
+
+
 @click.group(
     cls=VerbGroup,
     verbs=_VERBS,
     context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the commit and the licence of kvmatrix.",
 )
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Benchmark embedded storage engines on identical workloads.
 
     \b
-    Example:
+    Examples:
       scripts/kvmatrix run quick
       scripts/kvmatrix report @last --open
 
     \b
     Exit codes: 0 done; 1 a regression; 2 wrong usage, invalid configuration, damaged
-    files, or too little memory or disk space; 3 some cells failed or are missing (the
-    rest is saved), or the run is unfinished; 4 the machine is unfit (--strict), or the
-    size does not fit on it (plan); 5 nothing could be measured, judged or compared; 130
-    interrupted (143 by SIGTERM).
+    files, or too little memory or disk space; 3 some cells failed or are missing (all
+    other results are saved), or the run is unfinished; 4 the machine is unfit
+    (--strict), or the planned run does not fit on it (plan); 5 nothing could be
+    measured, judged or compared; 130 interrupted (143 by SIGTERM).
     """
     ctx.ensure_object(SystemAccess)

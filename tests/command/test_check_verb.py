@@ -208,7 +208,7 @@ def test_an_unfinished_run_never_passes(tmp_path: Path) -> None:
 def test_help_says_what_a_gate_requires_and_excuses() -> None:
     help_text = " ".join(CliRunner().invoke(main, ["check", "--help"]).output.split())
     assert "run -n 4" in help_text
-    assert "still exits 3" in help_text
+    assert "still gives exit code 3" in help_text
     assert "@last" in help_text
 
 

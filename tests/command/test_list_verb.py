@@ -87,4 +87,18 @@ def test_published_runs_of_every_schema_are_listed() -> None:
 
 def test_help_says_how_a_run_is_deleted(lab: Lab) -> None:
     help_text = " ".join(lab.call("list", "--help").stdout.split())
-    assert "to delete it, remove the folder" in help_text
+    assert "to delete the run, remove its directory" in help_text
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("suites", "lab"), "list suites: SUITE is for list cells only"),
+        (("runs", "--all"), "list runs: --all is for scenarios only"),
+    ],
+)
+def test_what_a_list_does_not_use_is_refused(
+    lab: Lab, words: tuple[str, ...], problem: str
+) -> None:
+    done = lab.call("list", *words)
+    assert done.returncode == 2 and problem in done.stderr

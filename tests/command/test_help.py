@@ -1,0 +1,58 @@
+"""The texts of --help and --version."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scripts.cli import verbs
+from tests.support.command_line import call
+
+VERBS = (
+    *("ab", "check", "compare", "doctor", "history", "history add", "list", "plan"),
+    *("report", "resume", "run"),
+)
+
+
+def help_of(verb: str) -> str:
+    return " ".join(call([*verb.split(), "--help"]).stdout.split())
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_says_what_a_directory_is_for(verb: str) -> None:
+    text = help_of(verb)
+    stores = verb in ("ab", "run", "resume", "plan")
+    assert ("Store runs here" in text) == stores
+    assert ("Look for runs here" in text) == (not stores and verb != "doctor")
+    assert ("Create databases here" in text) == stores
+    assert ("Check the disk that holds" in text) == (verb == "doctor")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_shows_ranges_in_one_form(verb: str) -> None:
+    text = help_of(verb)
+    assert not re.search(r"<=x|INTEGER RANGE", text)
+    assert ("; 1 to 10,000]" in text) == ("--repetitions" in text)
+    assert ("Predict for this many repetitions" in text) == (verb == "plan")
+
+
+def git(folder: Path, *words: str) -> str:
+    name = ("-c", "user.name=x", "-c", "user.email=x@x")
+    command = ["git", "-C", str(folder), *name, *words]
+    return subprocess.check_output(command, text=True).strip()
+
+
+def test_version_is_the_commit_of_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "x")
+    commit = git(tmp_path, "rev-parse", "HEAD")[:12]
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    for root, expected in ((tmp_path, commit), (archive, "unknown")):
+        monkeypatch.setattr(verbs, "ROOT", root)
+        done = call(["--version"])
+        assert done.returncode == 0
+        assert done.stdout == f"kvmatrix, commit {expected}, Apache License 2.0\n"
