@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 EXIT_UNFIT = 2
 
 _DESCRIPTION = """\
-Prepare this machine and this checkout, then build every db_bench_<engine>:
-  1. Install the distribution's packages (as root on Debian 12), or list them.
+Prepare this machine and this checkout, then build every db_bench_ENGINE:
+  1. Install the missing distribution packages (as root on Debian 12), or list them.
   2. Create a Python environment in build/venv, from scripts/requirements.txt.
   3. Fetch the engine sources pinned in configs/engines.toml, verify their
      checksums, and compile them into the cache with the flags of
@@ -37,12 +37,12 @@ Safe to repeat: completed work is not redone."""
 
 _EPILOGUE = """\
 environment:
-  KVMATRIX_CACHE   folder of downloads, compiled engines and logs
+  KVMATRIX_CACHE   directory for downloads, compiled engines and logs
                    (default: kvmatrix in $XDG_CACHE_HOME or ~/.cache)
   KVMATRIX_PYTHON  Python 3.11 or newer (default: the first one found)
   CC, CXX          compilers (default: cc and c++)
 
-exit status:
+exit codes:
   0    ready
   2    something is missing or failed; stderr says what
   130  interrupted"""
@@ -70,8 +70,8 @@ def parser() -> argparse.ArgumentParser:
         metavar="ENGINE",
         action="append",
         default=[],
-        help="also compile ENGINE (rocksdb), instead of using the distribution's "
-        "library; prints the cost first; repeatable",
+        help="compile ENGINE (only rocksdb) instead of using the distribution's "
+        "library; first prints the time and disk space needed; may be repeated",
     )
     result.add_argument(
         "--test", action="store_true", help="also install what scripts/test needs"

@@ -1,4 +1,7 @@
-"""`scripts/check`: check format, lint, types and size budgets of the whole tree."""
+"""The checks of scripts/check: format, lint, types and size budgets of the whole tree.
+
+The checks need build/venv; importing this module needs only a bare Python.
+"""
 
 import argparse
 import subprocess
@@ -8,10 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.provision.commands import run_program
-from scripts.testing.budgets import all_over_budget
 
 ROOT = Path(__file__).resolve().parents[2]
 _BIN = Path(sys.executable).parent
+
+_DESCRIPTION = """\
+Check format, lint, types and size budgets of the whole tree:
+{}.
+Sets up the Python environment first."""
+
+_EPILOGUE = """\
+exit codes:
+  0    all checks passed
+  1    some checks failed
+  2    invalid usage, or the setup failed
+  130  interrupted"""
 
 
 def _files(folders: Sequence[str], *suffixes: str) -> list[Path]:
@@ -50,6 +64,12 @@ def _run(program: str, *arguments: str | Path) -> list[str]:
     return [output or f"{program} failed"] if result.returncode else []
 
 
+def _budgets() -> list[str]:
+    from scripts.testing.budgets import all_over_budget
+
+    return all_over_budget([*cpp_files(), *python_files()])
+
+
 def _shell() -> list[str]:
     return [error for path in shell_files() for error in _run("bash", "-n", path)]
 
@@ -70,7 +90,7 @@ CHECKS = (
     Check("ruff format", lambda: _run("ruff", "format", "--check")),
     Check("ruff check", lambda: _run("ruff", "check", "--quiet")),
     Check("mypy", lambda: _run("mypy", "--no-error-summary")),
-    Check("budgets", lambda: all_over_budget([*cpp_files(), *python_files()])),
+    Check("budgets", _budgets),
     Check("bash -n", _shell),
 )
 
@@ -85,22 +105,26 @@ def fix() -> None:
         print(error)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run scripts/check; return 0 if all checks pass, else 1."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Return the command line of scripts/check."""
+    result = argparse.ArgumentParser(
         prog="scripts/check",
-        description="Check format, lint, types and size budgets of the whole tree: "
-        + ", ".join(check.name for check in CHECKS)
-        + ".",
-        epilog="exit status: 0 all checks passed; 1 some failed; 2 the set-up failed",
+        description=_DESCRIPTION.format(", ".join(check.name for check in CHECKS)),
+        epilog=_EPILOGUE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument(
+    result.add_argument(
         "--fix",
         action="store_true",
-        help="first format all files and apply ruff's safe fixes",
+        help="format all files first, and apply ruff's safe fixes",
     )
-    if parser.parse_args(arguments).fix:
+    return result
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the checks; return 0 if all of them pass, else 1."""
+    if parser().parse_args(arguments).fix:
         fix()
     failed = 0
     for check in CHECKS:

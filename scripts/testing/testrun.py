@@ -33,19 +33,19 @@ Set everything up, build, and run the tests.
   scripts/test             check, cpp and python: a few minutes on two cores
   scripts/test --full      all steps, as in continuous integration
   scripts/test STEP ...    only these steps, such as: scripts/test browser
-Then print the slowest tests, a command to rerun each failed test, and the number of
-tests passed and failed."""
+At the end, print the slowest tests, a command to rerun each failed test, and the
+number of tests passed and failed."""
 
 _EPILOGUE = """\
 results:
   build/tests/STEP/junit.xml
 
 environment:
-  TMPDIR              folder for temporary files of tests (default: /tmp)
+  TMPDIR              directory for the tests' temporary files (default: /tmp)
   KVMATRIX_CHROMIUM   browser (default: the distribution's)
   and the variables of scripts/setup
 
-exit status:
+exit codes:
   0    all tests passed
   1    some tests failed
   2    the tests could not run; stderr says why
@@ -131,7 +131,7 @@ STEPS = (
     _pytest(
         "slow",
         "slow and not browser",
-        "mutants, simulations, counts with valgrind, streams of a million entries",
+        "mutants, simulations, instruction counts under Valgrind, long streams",
         full=True,
     ),
     _pytest("browser", "browser", "HTML pages in a real browser", full=True),
@@ -141,7 +141,7 @@ STEPS = (
         "C++ tests with the address and undefined-behaviour sanitizers",
         full=True,
     ),
-    _ctest("tsan", "tsan", "C++ tests of threads with the thread sanitizer", full=True),
+    _ctest("tsan", "tsan", "multi-threaded C++ tests under ThreadSanitizer", full=True),
 )
 
 

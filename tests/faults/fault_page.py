@@ -33,6 +33,7 @@ from tests.faults.table import (
     load_family,
 )
 from tests.places import ROOT
+from tests.support.program import refuse_options
 
 PATH = ROOT / "report/docs/FAULT_INJECTION.md"
 TIMED = ("times",)  # families whose verdicts have figures that differ each time
@@ -167,4 +168,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    refuse_options(__doc__)
     main()

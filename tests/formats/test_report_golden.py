@@ -9,6 +9,7 @@ from report.formats import csv_format, markdown
 from report.model.run import Run
 from report.page import report_page
 from report.trust.judge import load_run
+from tests.support.program import refuse_options
 
 GOLDEN = Path(__file__).with_name("golden")
 RENDERERS: dict[str, Callable[[Run], str]] = {
@@ -48,4 +49,5 @@ def write_golden() -> None:
 
 
 if __name__ == "__main__":
+    refuse_options(__doc__)
     write_golden()

@@ -74,9 +74,9 @@ def test_a_commit_against_itself_is_measured_as_one_build(
     [
         ([], "two commits"),
         (["HEAD"], "two commits"),
-        (["HEAD", "HEAD", "HEAD"], "two commits"),
+        (["HEAD", "HEAD", "HEAD"], "but got 3; see --help"),
         (["HEAD", "nowhere"], "nowhere is not a commit"),
-        (["HEAD", "--output=x"], "no option --output"),
+        (["HEAD", "--output=x"], "unknown option --output"),
         (["--suite"], "needs a value"),
         (["--format", "xml", "HEAD", "HEAD"], "--format xml"),
         (["--fail-on", "always", "HEAD", "HEAD"], "--fail-on always"),

@@ -7,6 +7,7 @@ import numpy as np
 
 from report.stats import critical_values
 from report.stats.change_points import despiked, largest_t
+from tests.support.program import refuse_options
 
 LENGTHS = (*range(4, 27), 28, 30, 35, 40, 45, *range(50, 101, 10))
 
@@ -33,4 +34,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    refuse_options(__doc__)
     main()

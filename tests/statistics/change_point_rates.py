@@ -19,6 +19,7 @@ from report.model.plan import CellName
 from report.stats.change_points import STRIDE, WINDOW, change_points
 from report.stats.critical_values import DRAWS, SEED
 from tests.builders import synthetic_history
+from tests.support.program import refuse_options
 
 NEAR = 5  # points: a step found within this distance is the simulated one
 BEFORE = 60  # points of history before a step
@@ -215,4 +216,5 @@ def print_gate() -> None:
 
 
 if __name__ == "__main__":
+    refuse_options(__doc__)
     main()

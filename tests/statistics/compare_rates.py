@@ -18,6 +18,7 @@ from report.stats.shifts import as_share
 from report.stats.two_run_decision import beyond_unchanged, judge
 from tests.statistics.error_rates import Rate, rate
 from tests.statistics.noise_model import DRIFTING, log_times
+from tests.support.program import refuse_options
 
 CELLS = 60
 COLUMNS = ("no change", "any cell", "+5 % found", "+10 % found")
@@ -86,4 +87,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    refuse_options(__doc__)
     main()

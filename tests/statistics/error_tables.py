@@ -25,6 +25,7 @@ from tests.statistics.noise_model import (
     in_rounds,
     one_after_the_other,
 )
+from tests.support.program import refuse_options
 
 _SEED = 2026
 _CELLS, _CHANGES, _ENGINES, _POWER = 10_000, 5_000, 1_000, 2_000
@@ -150,6 +151,7 @@ def orders() -> Iterator[Sequence[object]]:
 
 
 if __name__ == "__main__":
+    refuse_options(__doc__)
     print(f"{_CELLS} cells, of the intervals {_POWER}:\n")
     alarms = "p ≤ 1 %, same build", "and 2.5 % slower"
     heads = "5 % slower: found", "10 %", "95 % interval contains 0"

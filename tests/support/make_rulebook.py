@@ -9,6 +9,7 @@ import subprocess
 
 from report.terms.rulebook import PATH, FlagRule
 from tests.places import BUILD, ROOT
+from tests.support.program import refuse_options
 
 README = ROOT / "configs/README.md"
 _HEAD = "| Flag | Of | Meaning | Accepted | Default |\n|---|---|---|---|---|\n"
@@ -55,5 +56,6 @@ def _table(name: str, entries: list[dict[str, object]]) -> str:
 
 
 if __name__ == "__main__":
+    refuse_options(__doc__)
     PATH.write_text(text())
     README.write_text(with_flags(README.read_text(), text()))

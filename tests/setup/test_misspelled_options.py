@@ -1,0 +1,124 @@
+"""A misspelled option, and --help, do not start a setup or other long work."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts.testing import checkrun
+from tests.places import PATIENCE_S, ROOT
+
+PROGRAMS = (
+    *("faults.fault_page", "formats.test_report_golden", "support.make_rulebook"),
+    *("statistics.change_point_limits", "statistics.change_point_rates"),
+    *("statistics.compare_rates", "statistics.error_tables"),
+)
+# A scripts/setup that writes its options to a log.
+_SETUP = '#!/bin/sh\necho "setup $*" >>"$(dirname "$0")/log"\n'
+# A scripts/kvmatrix that does the same, and then is the real one for --help.
+_KVMATRIX = """#!/bin/sh
+echo "kvmatrix $*" >>"$(dirname "$0")/log"
+case "$*" in *--help*) exec "{root}/scripts/kvmatrix" "$@" ;; esac
+"""
+
+
+def bench(
+    folder: Path, *words: str
+) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """Run scripts/bench; return the process, and the commands that it ran."""
+    scripts = folder / "scripts"
+    scripts.mkdir()
+    shutil.copy(ROOT / "scripts/bench", scripts)
+    for name, text in (("setup", _SETUP), ("kvmatrix", _KVMATRIX)):
+        (scripts / name).write_text(text.format(root=ROOT))
+        (scripts / name).chmod(0o755)
+    (scripts / "log").touch()
+    done = subprocess.run(
+        [scripts / "bench", *words], capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    return done, (scripts / "log").read_text().splitlines()
+
+
+def test_bench_checks_options_before_it_builds(tmp_path: Path) -> None:
+    done, commands = bench(tmp_path, "--foo")
+    assert done.returncode == 2 and "unknown option '--foo'" in done.stderr
+    assert "setup --engines=bundled" not in commands
+
+
+def test_bench_checks_engines_before_it_builds(tmp_path: Path) -> None:
+    done, commands = bench(tmp_path, "--engines=foo")
+    problem = "scripts/bench: --engines: expected bundled or system, not 'foo'"
+    assert (done.returncode, done.stderr) == (2, f"{problem}\n")
+    assert commands == []
+
+
+def test_bench_builds_and_runs(tmp_path: Path) -> None:
+    done, commands = bench(tmp_path, "-n", "5")
+    assert done.returncode == 0, done.stderr
+    assert commands[-2:] == ["setup --engines=bundled", "kvmatrix run quick -n 5"]
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Record the setup and the program that replaces this process."""
+    recorded: list[list[str]] = []
+
+    def setup(options: list[str]) -> int:
+        recorded.append(options)
+        return 0
+
+    def execute(_program: str, words: list[str]) -> None:
+        recorded.append(words[1:])
+
+    monkeypatch.setattr("scripts.provision.setup.main", setup)
+    monkeypatch.setattr(os, "execv", execute)
+    return recorded
+
+
+@pytest.mark.parametrize(("word", "status"), [("--help", 0), ("--foo", 2)])
+def test_check_parses_options_before_it_sets_up(
+    calls: list[list[str]], word: str, status: int
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        checkrun.main([word])
+    assert ended.value.code == status
+    assert calls == []
+
+
+def test_check_sets_up_and_passes_its_options_on(calls: list[list[str]]) -> None:
+    checkrun.main(["--fix"])
+    assert calls == [
+        ["--quiet", "--test", "--python-only"],
+        ["-m", "scripts.testing.check", "--fix"],
+    ]
+
+
+def test_check_parses_options_without_the_environment() -> None:
+    bare = "import sys; sys.modules['lizard'] = None; import scripts.testing.checkrun"
+    assert subprocess.run([sys.executable, "-c", bare], cwd=ROOT).returncode == 0
+
+
+def test_a_python_that_cannot_be_used_is_named() -> None:
+    done = subprocess.run(
+        [ROOT / "scripts/check", "--help"],
+        env={**os.environ, "KVMATRIX_PYTHON": "/nonexistent"},
+        capture_output=True,
+        text=True,
+    )
+    problem = "scripts/check: KVMATRIX_PYTHON=/nonexistent is not Python 3.11 or newer"
+    assert done.returncode == 2 and problem in done.stderr
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_without_options_refuses_them(program: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", f"tests.{program}", "--foo"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 2 and "unrecognized arguments: --foo" in done.stderr
