@@ -122,7 +122,9 @@ class TooFew(Exception):
 
     def __init__(self, sizes: Sequence[int]) -> None:
         measured = ", ".join(f"{size:,}" for size in sizes) or "none"
-        super().__init__(f"needs at least {LEAST_SIZES} sizes, measured: {measured}")
+        super().__init__(
+            f"at least {LEAST_SIZES} sizes are needed; measured: {measured}"
+        )
 
 
 def estimate_repetition(

@@ -15,6 +15,9 @@ _LARGEST_PERCENT = 9.0  # a larger change is shown as a multiple
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SCALES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[KMGTPE]iB|B|s|ms|µs|ns)(?!\w))")
+_DAY_NS = 86_400e9
+# The scale and name of a unit, and the number of units from which it is used.
+_LONG_UNITS = ((365.25 * _DAY_NS, "years", 2), (_DAY_NS, "days", 10))
 _NS_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 
 
@@ -122,8 +125,11 @@ def seconds(elapsed_ns: float) -> str:
     """Format nanoseconds to three digits in s, ms, µs or ns, or as h, min and s.
 
     250e6 -> "250 ms"; 75e9 -> "75 s"; 683e9 -> "11 min 23 s".  Seconds are omitted
-    from one hour on: 4000e9 -> "1 h 7 min".
+    from one hour on: 4000e9 -> "1 h 7 min".  Long times are days or years.
     """
+    for scale, unit, least in _LONG_UNITS:
+        if elapsed_ns >= scale * least:
+            return f"{rounded(elapsed_ns / scale)} {unit}"
     if round(elapsed_ns / 1e9) >= 3600:
         minutes = round(elapsed_ns / 60e9)
         return f"{minutes // 60:,} h {minutes % 60} min"

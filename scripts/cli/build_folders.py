@@ -50,6 +50,8 @@ def builds_of(a: Path | None, b: Path | None, *, same: bool) -> BuildFolders:
     """Return the builds requested.  Raises click.UsageError or CannotStart."""
     from scripts.ab.ab_pairing import build_dir_of
 
+    if a is None and same:
+        raise click.UsageError("--aa needs --a, the build directory to measure")
     if a is None:
         raise click.UsageError(f"--a {_NEEDED}")
     if same:

@@ -32,7 +32,7 @@ from scripts.planning.found_engines import (
 from scripts.show.listing import suite_plan
 from scripts.show.output import Output
 from scripts.store.run_places import WORK_FOLDER, work_folder
-from scripts.store.run_store import sole_user
+from scripts.store.run_store import create_usable, sole_user
 
 _SUITE = "quick"
 _WIDTH = 100  # of lines, unless a terminal is narrower
@@ -81,7 +81,7 @@ def doctor(system: SystemAccess, /, suite: str | None, **given: Any) -> None:
     def work() -> int:
         config = read_config(given["configs_dir"], suite or "")
         chosen = suite_of(config, suite or _usual_suite(config))
-        with made_for_now(data_dir), sole_user(data_dir, "data directory"):
+        with made_for_now(data_dir), sole_user(data_dir, "data"):
             build_dir = given["build_dir"].absolute()
             subject = _subject(config, chosen, build_dir, data_dir, system)
             with (
@@ -108,7 +108,7 @@ def made_for_now(folder: Path) -> Iterator[None]:
     """Create the folder for the block, and remove the parts of its path created."""
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        create_usable(folder, "data")
         yield
     finally:
         for place in missing:

@@ -169,8 +169,10 @@ def _sizes(sizes: Sequence[int] | None, plan: Plan) -> Sequence[int]:
     """Return the sizes to measure.  Raises click.UsageError."""
     num = min(_nums(plan))
     chosen = sizes or default_sizes(num)
-    if max(chosen, default=num) >= num:
-        raise click.UsageError(f"--sizes: expected only sizes below --num {num:,}")
+    if not chosen:
+        raise click.UsageError(f"--num {num:,} is too small for --measure")
+    if max(chosen) >= num:
+        raise click.UsageError(f"--sizes: {max(chosen):,} is not below --num {num:,}")
     return chosen
 
 
@@ -205,7 +207,8 @@ def _against(
 
     Raises CannotStart if the run has none of the cells at --num.
     """
-    run, skipped = collect([find_run(places.results, name)], plan)
+    path = find_run(places.results, name)
+    run, skipped = collect([path], plan)
     measured = {
         cell: wall_s
         for cell in plan.cells
@@ -213,7 +216,9 @@ def _against(
     }
     if not measured:
         raise CannotStart(
-            "; ".join(skipped) or f"--against {name}: has none of these cells at --num"
+            "; ".join(skipped)
+            or f"--against: run {path.name} has no selected cell with"
+            f" {min(_nums(plan)):,} entries"
         )
     return samples.up_to(min(_nums(plan)) // _TENTH), measured
 

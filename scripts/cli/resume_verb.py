@@ -108,6 +108,10 @@ def _resume_ab(
         raise click.UsageError(
             f"{plan.run} is an A/B run; pass the builds that it measures: {needed}"
         )
+    if plan.same_build and b_dir:
+        raise click.UsageError(
+            f"--b: {plan.run} measured build A against itself (--aa); leave --b out"
+        )
     builds = builds_of(a_dir, b_dir, same=plan.same_build)
     places = replace(places, build_dir=builds.a)
     config = read_config(places.configs)

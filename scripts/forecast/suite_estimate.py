@@ -224,8 +224,8 @@ def _doubts(
     longest = max(timed.middle, once.fill_s.middle)
     if longest > plan.suite.timeout_s:
         yield (
-            f"would be killed: a process of about {numbers.duration(longest)}, limit"
-            f" {numbers.duration(plan.suite.timeout_s)} (--timeout)"
+            f"would be killed: one process needs about {numbers.duration(longest)}, but"
+            f" --timeout is {numbers.duration(plan.suite.timeout_s)}"
         )
     unfilled = list(_unfilled(plan, cell, samples))
     total = room.total_memory_bytes
@@ -234,8 +234,8 @@ def _doubts(
     for name, size in unfilled:
         if once.disk_bytes and once.disk_bytes.middle > size:
             yield (
-                f"exceeds {name}, {numbers.size(size)}, as no size that was measured"
-                " does: its time and memory are lower bounds"
+                f"is larger than {name} ({numbers.size(size)}); no measured size was,"
+                " so its time and memory are lower bounds"
             )
 
 

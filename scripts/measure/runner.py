@@ -177,8 +177,8 @@ def open_runner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
     refuse_shared_folder(places)
     executor = system.executor(child_environment(str(places.work / "tmp")))
     with (
-        sole_user(places.results, "results folder"),
-        sole_user(places.data_dir, "data directory"),
+        sole_user(places.results, "results"),
+        sole_user(places.data_dir, "data"),
         executor.stop.on_signals(),
         work_folder(places.work),
     ):

@@ -52,9 +52,10 @@ def _binary_differences(plan: Plan, build_dir: Path) -> list[str]:
         now = sha256_of(path) if path.is_file() else ""
         if now != engine.binary_sha256:
             was = engine.binary_sha256[:12]
-            texts.append(
-                f"binary: {path.name} was {was}, is now {now[:12] or 'missing'}"
-            )
+            change = f"was {was}, is now {now[:12]} (SHA-256)"
+            if not now:
+                change = f"(SHA-256 {was}...) is missing from {path.parent}"
+            texts.append(f"binary: {path.name} {change}")
     return texts
 
 

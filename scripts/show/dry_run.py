@@ -129,10 +129,11 @@ def disk_space(plan: Plan, places: RunPlaces) -> dict[str, int]:
 
 def disk_line(document: Mapping[str, Any]) -> str:
     """Return the disk space as a line of text."""
+    needed, free = document["needed_bytes"], document["free_bytes"]
     return (
-        f"disk: peak {numbers.size(document['needed_bytes'])}, of which"
-        f" {numbers.size(SPARE_BYTES)} is a reserve;"
-        f" {numbers.size(document['free_bytes'])} free in the data directory"
+        f"disk: peak {numbers.size(needed)}, of which {numbers.size(SPARE_BYTES)} is a"
+        f" reserve; {numbers.size(free)} free in the data directory"
+        f"{'; this does not fit' if needed > free else ''}"
     )
 
 

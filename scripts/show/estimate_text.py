@@ -85,7 +85,7 @@ def _table(
     rows = tuple(_row(cell, measured) for cell in estimate.known)
     yield from (line.text for line in TextTable(("cell",), titles, (), rows).lines())
     known = f"{numbers.count(len(estimate.known), 'cell')} predicted"
-    filling = "no database is filled"
+    filling = "no database needs filling"
     if estimate.fills_s.middle:
         filling = f"{_timed(estimate.fills_s)} of it filling"
     elif estimate.unknown:
@@ -113,8 +113,8 @@ def _grouped(head: str, words_of: Iterable[tuple[CellName, str]]) -> Iterable[st
     for cell, words in words_of:
         cells.setdefault(words, []).append(cell)
     for words, names in cells.items():
-        others = numbers.count(len(names) - 1, "cell")
-        more = f" and {others} more:" if names[1:] else ""
+        others = numbers.count(len(names) - 1, "more cell")
+        more = f" and {others}:" if names[1:] else ""
         yield f"{head}{names[0]}{more} {words}"
 
 

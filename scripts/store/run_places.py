@@ -62,8 +62,8 @@ def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
     if needed > total_bytes:
         raise CannotStart(
             f"{largest} needs {numbers.size(needed)} of memory to record what it has"
-            f" written, but the machine has {numbers.size(total_bytes)}. Lower --num;"
-            " kvmatrix plan shows what fits"
+            f" written, but the machine has {numbers.size(total_bytes)}; lower --num"
+            " (kvmatrix plan shows what fits)"
         )
 
 
@@ -74,7 +74,7 @@ def refuse_small_disk(plan: Plan, data_dir: Path) -> None:
         raise CannotStart(
             f"the data directory {data_dir} has {numbers.size(free)} free, but the"
             f" largest cell needs an estimated {numbers.size(needed)}, including a"
-            f" {numbers.size(SPARE_BYTES)} reserve. Lower --num or the scenario's"
+            f" {numbers.size(SPARE_BYTES)} reserve; lower --num or the scenario's"
             " reads, or choose another disk with --data-dir"
         )
 

@@ -36,20 +36,37 @@ class FolderLocked(Exception):
     """Another runner is using the folder."""
 
 
+def create_usable(folder: Path, purpose: str) -> None:
+    """Create the directory of the option --PURPOSE-dir if necessary.
+
+    Raises ResultsError, which names the option, if that fails or it is not writable.
+    """
+    remedy = "choose another directory"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultsError(
+            f"--{purpose}-dir {folder}: cannot create: {error.strerror}; {remedy}"
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise ResultsError(f"--{purpose}-dir {folder}: not writable; {remedy}")
+
+
 @contextmanager
 def sole_user(folder: Path, purpose: str) -> Iterator[None]:
-    """Hold the folder's lock.  Raises FolderLocked if another runner holds it.
+    """Hold the lock of the directory of --PURPOSE-dir, which is created.
 
-    The kernel releases the lock when the process ends, in whatever way.
+    The kernel releases the lock when the process ends, in whatever way.  Raises
+    FolderLocked if another runner holds it, or the errors of create_usable().
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    create_usable(folder, purpose)
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError as error:
         raise FolderLocked(
-            f"another run is using the {purpose} {folder}; wait for it to finish"
+            f"another run is using the {purpose} directory {folder}; wait for it to end"
         ) from error
     finally:
         os.close(fd)

@@ -216,6 +216,7 @@ def test_identical_executables_are_a_warning(lab: Lab) -> None:
 USAGE = {
     "no a": ((), "--a is missing: pass a build directory"),
     "no b": (("--a", "BUILD"), "--b is missing: pass a build directory"),
+    "no a to repeat": (("--aa",), "--aa needs --a, the build directory"),
     "a b too many": (("--aa", "--a", "BUILD", "--b", "BUILD"), "leave --b out"),
     "an empty folder": (("--aa", "--a", "DATA"), "looked for drivers/db_bench_* or"),
     "no folder": (("--aa", "--a", "DATA/none"), "contains no executables"),
@@ -392,6 +393,8 @@ def test_a_full_disk_keeps_finished_repetitions(lab: Lab) -> None:
     assert "no space left in the data directory" in done.stderr
     assert 0 < len(lab.lines()) < 24
     (lab.data / "free").write_text("1000")
-    done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
+    words = ("resume", "@last", "--a", str(lab.root / "build"))
+    assert "(--aa); leave --b out" in lab.call(*words, "--b", words[-1]).stderr
+    done = lab.call(*words)
     assert done.returncode == 0, done.stderr
     assert len(lab.lines()) == 24

@@ -135,7 +135,7 @@ def test_a_doubt_of_many_cells_is_reported_once() -> None:
     plan = base_plan()
     cost = estimate_suite(plan, sizes(plan), Room(1 << 60, 1 << 60, 1 << 30))
     doubts = [line for line in text(cost, AMPLE, {}) if line.startswith("doubt")]
-    assert len(doubts) == 1 and "readrandom and 1 cell more: exceeds" in doubts[0]
+    assert len(doubts) == 1 and "readrandom and 1 more cell: is larger" in doubts[0]
 
 
 def test_unpredicted_cells_are_unknown_and_not_zero() -> None:
@@ -170,14 +170,14 @@ def test_memory_that_no_size_exceeded_makes_a_lower_bound() -> None:
     plan = base_plan()
     cost = estimate_suite(plan, sizes(plan), Room(1 << 60, 1 << 60, 1 << 30))
     assert len(cost.doubts) == 2
-    assert all("exceeds the memory, 1 GiB, as no size" in d.words for d in cost.doubts)
+    assert all("is larger than the memory (1 GiB); no" in d.words for d in cost.doubts)
 
 
 def test_a_cache_that_no_size_has_filled_makes_a_lower_bound() -> None:
     plan = base_plan(cache_size=(300_000 * 100) // 4 + 1)
     cost = estimate_suite(plan, sizes(plan), AMPLE)
     assert len(cost.doubts) == 2
-    assert "exceeds 4 times cache_size, 28.6 MiB, as no size" in str(cost.doubts[0])
+    assert "is larger than 4 times cache_size (28.6 MiB); no" in str(cost.doubts[0])
     plan = base_plan(cache_size=(300_000 * 100) // 4)
     assert not estimate_suite(plan, sizes(plan), AMPLE).doubts
 
@@ -215,7 +215,7 @@ def test_other_settings_are_another_cell() -> None:
     plan = base_plan()
     cost = estimate_suite(plan, sizes(base_plan(value_size=101)), AMPLE)
     assert [cell.repetition for cell in cost.cells] == [None, None]
-    assert "needs at least 3 sizes, measured: none" in cost.cells[0].reason
+    assert "at least 3 sizes are needed; measured: none" in cost.cells[0].reason
     assert len(cost.unknown) == 2
 
 
@@ -289,8 +289,8 @@ def test_the_ladder_is_measured_once_and_kept_separately(lab: Lab) -> None:
     assert blind.returncode == 5
     assert "2 cells are not predicted; add --measure" in blind.stderr
     (line,) = blind.stdout.splitlines()
-    assert line.startswith("good/base/readrandom and 1 cell more: not predicted:")
-    assert line.endswith("needs at least 3 sizes, measured: none")
+    assert line.startswith("good/base/readrandom and 1 more cell: not predicted:")
+    assert line.endswith("at least 3 sizes are needed; measured: none")
     first = lab.call("plan", *words, "--measure", "--json")
     assert first.returncode == 0, first.stderr
     assert runs(lab) == 3
@@ -322,13 +322,13 @@ def test_a_prediction_is_shown_next_to_what_was_measured(lab: Lab) -> None:
         assert cell["sizes"] == [20, 60, 200]  # not what it is compared with
         assert cell["measured_s"] > 0
     wrong = lab.call("plan", "lab", "--num", "3000", "--against", "@last")
-    assert wrong.returncode == 2 and "has none of these cells at --num" in wrong.stderr
+    assert wrong.returncode == 2 and "no selected cell with 3,000" in wrong.stderr
 
 
 @pytest.mark.parametrize(
     "words, message",
     [
-        (("--num", "100", "--sizes", "10,100", "--measure"), "only sizes below"),
+        (("--num", "100", "--sizes", "10,100", "--measure"), "is not below --num"),
         (("--from", "nothing"), "no run '"),
         (("--num", "many"), "'many' is not a count"),
         (("-e", "god"), "did you mean"),

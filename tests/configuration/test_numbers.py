@@ -46,6 +46,9 @@ def test_small_multiples_are_fractions() -> None:
         (3_599_400_000_000, "59 min 59 s"),
         (3_599_600_000_000, "1 h 0 min"),
         (4_000_000_000_000, "1 h 7 min"),
+        (863_000_000_000_000, "239 h 43 min"),
+        (864_000_000_000_000, "10.0 days"),
+        (106_000_000_000_000_000_000, "3,360 years"),
     ],
 )
 def test_times_choose_their_unit(elapsed_ns: int, text: str) -> None:

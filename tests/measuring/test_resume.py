@@ -227,7 +227,7 @@ def test_a_binary_exchanged_during_the_run_stops_it(lab: Lab) -> None:
 def test_a_vanished_binary_is_refused(lab: Lab) -> None:
     unfinished(lab)
     lab.executable("two").unlink()
-    assert "is now missing" in refusal(lab)
+    assert "...) is missing from " in refusal(lab)
 
 
 def test_an_engine_built_later_needs_a_new_run(lab: Lab) -> None:

@@ -297,7 +297,7 @@ def test_a_disk_too_small_is_refused_with_figures(lab: Lab) -> None:
     done = lab.call("run", "lab", "--num", str(10**13))
     assert done.returncode == 2
     assert "PiB" in done.stderr and "free" in done.stderr
-    assert "Lower --num or the scenario's reads" in done.stderr
+    assert "lower --num or the scenario's reads" in done.stderr
     assert list(lab.results.iterdir()) == []
 
 
@@ -309,7 +309,7 @@ def test_two_runs_at_once_are_refused(lab: Lab) -> None:
         wait_for_number(lab.data / "child.pid", runner)
         second = lab.call("run", "lab")
         assert second.returncode == 2
-        assert "another run is using the results folder" in second.stderr
+        assert "another run is using the results directory" in second.stderr
     finally:
         runner.send_signal(signal.SIGTERM)
         runner.communicate(timeout=PATIENCE_S)

@@ -1,13 +1,17 @@
 """The databases that cells start from, and executables of variants, through `run`."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from report.trust.judge import load_run
 from tests.builders.simple_plans import engine, plan
+from tests.support.command_line import call
+from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, make_lab
+from tests.support.quiet_machine import quiet_machine
 
 VARIANT = 'variant_of = "one"\n[engine.flags]\npage_size = 512\n'
 
@@ -139,3 +143,36 @@ def test_a_member_of_a_sweep_can_be_named(lab: Lab) -> None:
     assert scenario["flags"]["one"].items() >= {"value_size": 2, "num": 10}.items()
     done = lab.call("run", "lab", "-s", "bas")
     assert done.returncode == 2 and "did you mean 'base'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("verb", "option"),
+    [("run", "--data-dir"), ("run", "--results-dir"), ("doctor", "--data-dir")],
+)
+def test_a_directory_that_cannot_be_used_is_named_with_its_option(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, verb: str, option: str
+) -> None:
+    lab.scenario()
+    words = (*lab.arguments(verb, "lab"), option)
+    file = lab.root / "file"
+    file.touch()
+    done = call((*words, str(file / "new")), quiet_machine(FakeExecutor))
+    problem = f"{option} {file / 'new'}: cannot create: Not a directory; choose another"
+    assert done.returncode == 2 and problem in done.stderr
+    closed = lab.root / "closed"
+    able = os.access
+
+    def access(path: str | Path, mode: int) -> bool:
+        return able(path, mode) and (Path(path), mode) != (closed, os.W_OK)
+
+    monkeypatch.setattr("os.access", access)
+    done = call((*words, str(closed)), quiet_machine(FakeExecutor))
+    assert done.returncode == 2
+    assert f"{option} {closed}: not writable; choose another" in done.stderr
+
+
+def test_a_dry_run_says_that_a_run_does_not_fit(lab: Lab) -> None:
+    lab.scenario()
+    assert "does not fit" not in lab.call("run", "lab", "--dry-run").stdout
+    done = lab.call("run", "lab", "--num", "1e15", "--dry-run")
+    assert "; this does not fit" in done.stdout and " years" in done.stdout

@@ -110,12 +110,12 @@ def test_values_that_are_not_numbers_are_not_written(tmp_path: Path) -> None:
 
 def test_a_folder_has_one_user_at_a_time(tmp_path: Path) -> None:
     with (
-        sole_user(tmp_path, "results folder"),
-        pytest.raises(FolderLocked, match="another run is using the results folder"),
-        sole_user(tmp_path, "results folder"),
+        sole_user(tmp_path, "results"),
+        pytest.raises(FolderLocked, match="another run is using the results directory"),
+        sole_user(tmp_path, "results"),
     ):
         pass
-    with sole_user(tmp_path, "results folder"):
+    with sole_user(tmp_path, "results"):
         pass
 
 
