@@ -129,10 +129,10 @@ def ab(
 
     \b
     Exit codes: 0 nothing got slower; 1 a regression; 2 wrong usage, invalid
-    configuration, damaged files, or too little memory or disk space; 3 some cells
-    failed or are missing (all other results are saved), or the run is unfinished; 4 the
-    machine is unfit (--strict); 5 nothing could be measured, judged or compared; 130
-    interrupted (143 by SIGTERM).
+    configuration, damaged files, too little memory or disk space, or a directory that
+    another run is using; 3 some cells failed or are missing (all other results are
+    saved), or the run is unfinished; 4 the machine is unfit (--strict); 5 nothing could
+    be measured, judged or compared; 130 interrupted (143 by SIGTERM).
     """
     output = Output.of(given)
 

@@ -72,8 +72,9 @@ def doctor(system: SystemAccess, /, suite: str | None, **given: Any) -> None:
       scripts/kvmatrix run quick --strict
 
     \b
-    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 4 the
-    machine is unfit (--strict); 130 interrupted.
+    Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, or a
+    directory that another run is using; 4 the machine is unfit (--strict); 130
+    interrupted.
     """
     output = Output.of(given)
     data_dir = given["data_dir"].resolve()

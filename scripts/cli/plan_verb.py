@@ -100,10 +100,11 @@ def plan(
       scripts/kvmatrix plan quick --num 1e7 --from 20261121-0145 --against @last
 
     \b
-    Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, or too
-    little memory or disk space; 3 some cells failed or are missing (--measure); 4 the
-    planned run does not fit on the machine; 5 nothing could be measured, or a cell
-    could not be predicted; 130 interrupted (143 by SIGTERM).
+    Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, too little
+    memory or disk space, or a directory that another run is using; 3 some cells failed
+    or are missing (--measure); 4 the planned run does not fit on the machine; 5 nothing
+    could be measured, or a cell could not be predicted; 130 interrupted (143 by
+    SIGTERM).
     """
     output, places = Output.of(given), RunPlaces.of(given)
     run_options = replace(RunOptions.of(given), control=False)

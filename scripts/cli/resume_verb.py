@@ -54,9 +54,10 @@ def resume(
 
     \b
     Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
-    damaged files, or too little memory or disk space; 3 some cells failed or are
-    missing (all other results are saved), or the run is unfinished; 5 nothing could be
-    measured, judged or compared; 130 interrupted (143 by SIGTERM).
+    damaged files, too little memory or disk space, or a directory that another run is
+    using; 3 some cells failed or are missing (all other results are saved), or the run
+    is unfinished; 5 nothing could be measured, judged or compared; 130 interrupted (143
+    by SIGTERM).
     """
     output, places = Output.of(given), RunPlaces.of(given)
 

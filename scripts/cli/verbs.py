@@ -62,9 +62,10 @@ def main(ctx: click.Context) -> None:
 
     \b
     Exit codes: 0 done; 1 a regression; 2 wrong usage, invalid configuration, damaged
-    files, or too little memory or disk space; 3 some cells failed or are missing (all
-    other results are saved), or the run is unfinished; 4 the machine is unfit
-    (--strict), or the planned run does not fit on it (plan); 5 nothing could be
-    measured, judged or compared; 130 interrupted (143 by SIGTERM).
+    files, too little memory or disk space, or a directory that another run is using; 3
+    some cells failed or are missing (all other results are saved), or the run is
+    unfinished; 4 the machine is unfit (--strict), or the planned run does not fit on it
+    (plan); 5 nothing could be measured, judged or compared; 130 interrupted (143 by
+    SIGTERM).
     """
     ctx.ensure_object(SystemAccess)

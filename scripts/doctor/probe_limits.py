@@ -29,7 +29,7 @@ DRIFT_WARN, DRIFT_FAIL = 0.05, 0.20
 READ_TAIL = 5.0
 FOREIGN_FAIL = 0.25  # a whole processor of four
 _WINDOW_NS = 100_000_000
-_DISK = "choose a folder on a disk that stores what is synced, with --data-dir"
+_DISK = "choose a directory on a disk that stores what is synced, with --data-dir"
 _QUIET = "stop other programs; in a virtual machine, use a host with fewer guests"
 
 
@@ -95,7 +95,7 @@ def disk_reads(times_ns: Sequence[int]) -> Finding:
     name = "disk reads"
     if not times_ns:
         cause = "the data directory does not support reads past the page cache"
-        return unknown(name, cause, "choose another folder with --data-dir")
+        return unknown(name, cause, "choose another directory with --data-dir")
     median_ns, tail_ns = statistics.median(times_ns), _rank(times_ns, 0.9)
     measured = f"4 KiB: median {numbers.seconds(median_ns)},"
     measured += f" 90th percentile {numbers.seconds(tail_ns)}"

@@ -17,7 +17,7 @@ NO_BARRIER = ("nobarrier", "barrier=0")
 # The kernel's default (VM_READAHEAD_PAGES).  With 8 MiB one random read of an engine
 # that maps its files moved 2 MB: the disk was measured, not the engine.
 READ_AHEAD_BYTES = 128 << 10
-_OTHER_DISK = "choose a folder on a disk with --data-dir"
+_OTHER_DISK = "choose a directory on a disk with --data-dir"
 _NO_DEVICE = "the data directory is not on a block device that /sys shows"
 
 

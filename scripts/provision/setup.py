@@ -205,7 +205,7 @@ def _permission_text(error: PermissionError) -> str:
     if path.is_relative_to(ROOT):
         remedy = "run as the user who owns this checkout, or clone it again"
     else:
-        remedy = "set KVMATRIX_CACHE to a folder that this user can write"
+        remedy = "set KVMATRIX_CACHE to a directory that this user can write"
     return f"permission denied: {path}; {remedy}"
 
 

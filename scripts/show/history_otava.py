@@ -22,7 +22,7 @@ def write(
     ResultsError or OSError.
     """
     if folder is None or str(folder) == "-":
-        raise click.UsageError("--format otava writes several files; add -o FOLDER")
+        raise click.UsageError("--format otava writes several files; add -o DIRECTORY")
     selected = [one for one in series(entries) if str(one.cell) in cells]
     texts = otava.files(selected)
     folder.mkdir(parents=True, exist_ok=True)

@@ -83,7 +83,7 @@ def refuse_shared_folder(places: RunPlaces) -> None:
     """Raise CannotStart if the data and results folders overlap."""
     data, results = places.data_dir.resolve(), places.results.resolve()
     if data == results:
-        where = "are the same folder"
+        where = "are the same directory"
     elif data.is_relative_to(results):
         where = "overlap: the data directory is inside the results directory"
     elif results.is_relative_to(data):
@@ -92,7 +92,7 @@ def refuse_shared_folder(places: RunPlaces) -> None:
         return
     raise CannotStart(
         f"--data-dir {data} and --results-dir {results} {where}; choose two"
-        " separate folders"
+        " separate directories"
     )
 
 

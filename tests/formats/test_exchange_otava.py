@@ -131,4 +131,4 @@ def test_the_verb_needs_a_folder(tmp_path: Path) -> None:
     for words in ((), ("-o", "-")):
         done = history(folder, *words)
         assert done.exit_code == 2
-        assert "add -o FOLDER" in done.stderr
+        assert "add -o DIRECTORY" in done.stderr

@@ -194,7 +194,7 @@ def test_a_report_can_go_into_a_link_or_a_device(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "results", "message"),
     [
-        ("x", "x", "are the same folder"),
+        ("x", "x", "are the same directory"),
         ("x/y", "x", "the data directory is inside the results directory"),
         ("x", "x/y/../z", "the results directory is inside the data directory"),
     ],
