@@ -7,6 +7,7 @@ as they are written and are checked against its executable by scripts.planning.s
 configs/README.md is the schema for people.
 """
 
+import re
 from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
@@ -30,9 +31,11 @@ from report.config.toml_table import (
     known,
     read_flags,
     read_toml,
+    short_path,
     unknown,
 )
 from report.published.published_figures import PUBLISHED_DIR
+from report.terms.documents import name_rule
 from report.terms.rulebook import SCENARIO_FLAGS
 from report.terms.units import UnitError, parse_duration
 
@@ -49,14 +52,21 @@ def load_readable(folder: Path) -> Config:
     """Read a configuration folder; broken files are errors in it, by name.
 
     What depends on a broken scenario is broken too, with the same error.  Raises
-    ConfigError if engines.toml is broken, on which everything depends.
+    ConfigError if engines.toml is broken, on which everything depends, or if a part
+    of the folder is missing.
     """
+    for name in ("engines.toml", "scenarios", "suites"):
+        if not (folder / name).exists():
+            problem = f"{name} does not exist; --configs-dir must be a directory"
+            problem += " with engines.toml, scenarios/ and suites/"
+            raise ConfigError(short_path(folder), "", problem)
     engines = _engines(read_toml(folder / "engines.toml"))
     scenarios, broken_scenarios = _scenarios(folder / "scenarios", engines)
     suites: dict[str, SuiteConfig] = {}
     broken_suites: dict[str, ConfigError] = {}
     for file in _toml_files(folder / "suites"):
         try:
+            _check_name("suite", file.stem, short_path(file), "")
             suites[file.stem] = _suite(
                 file.stem, read_toml(file), scenarios, broken_scenarios, engines
             )
@@ -74,6 +84,7 @@ def _scenarios(
     broken: dict[str, ConfigError] = {}
     for stem, file in files.items():
         try:
+            _check_name("name", stem, short_path(file), "")
             raw[stem] = read_toml(file)
         except ConfigError as error:
             broken[stem] = error
@@ -109,6 +120,16 @@ def _of_file(
     return scenarios_of(stem, raw, engines)
 
 
+def _check_name(kind: str, name: str, file: str, key: str) -> None:
+    """Raise ConfigError if a name cannot be recorded in a run."""
+    pattern, most_chars = name_rule(kind)
+    if not re.fullmatch(pattern, name) or len(name) > most_chars:
+        signs = "-, _ and ." if kind == "suite" else "- and _"
+        problem = f"{name!r} is not a valid name; expected at most {most_chars}"
+        problem += f" lower-case letters and digits, with single {signs} between them"
+        raise ConfigError(file, key, problem)
+
+
 def _check_names(
     members: Iterable[ScenarioConfig],
     stem: str,
@@ -133,6 +154,7 @@ def _engines(document: TomlTable) -> dict[str, EngineConfig]:
     engines: dict[str, EngineConfig] = {}
     for table in document.tables("engine"):
         engine = _engine(table)
+        _check_name("name", engine.name, table.file, table.at("name"))
         if engine.name in engines:
             problem = f"{engine.name!r} is used twice; give each engine its own name"
             raise ConfigError(table.file, table.at("name"), problem)
@@ -156,8 +178,9 @@ def _check_variant(
     key = f"engine[{engine.name}].variant_of"
     names = [e.name for e in engines.values() if not e.variant_of and e != engine]
     if not engine.variant_of:
-        problem = f'is missing, but role is "{VARIANT}"; expected {choices(names)}'
-        raise ConfigError(document.file, key, problem)
+        problem = f"'variant_of' is missing, but role is \"{VARIANT}\""
+        problem += f"; expected {choices(names)}" if names else ""
+        raise ConfigError(document.file, f"engine[{engine.name}]", problem)
     if engine.variant_of not in engines:
         problem = unknown("engine", engine.variant_of, names)
         raise ConfigError(document.file, key, problem)

@@ -33,11 +33,12 @@ def swept(
         return (scenario,)
     sweep.only(*SCENARIO_FLAGS)
     if len(sweep.values) > 1:
-        problem = f"sweeps {len(sweep.values)} flags ({', '.join(sweep.values)})"
-        raise ConfigError(sweep.file, sweep.path, f"{problem}; keep one of them")
+        problem = f"expected one flag, not {len(sweep.values)}"
+        problem += f" ({', '.join(sweep.values)}); keep one"
+        raise ConfigError(sweep.file, sweep.path, problem)
     ((flag, values),) = sweep.values.items()
     if not isinstance(values, list) or not values:
-        raise sweep.wrong(flag, "a list of values that is not empty")
+        raise sweep.wrong(flag, "a non-empty list of values")
     if flag == "rate":
         problem = "affects only the latency repetition, so it cannot change the rates"
         problem += " that a sweep plots; sweep another flag"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from report.terms.encoding import decoded
 from report.terms.rulebook import SCENARIO_FLAGS, Flag, FlagRule
 from report.terms.units import UnitError, parse_duration, parse_size
 
@@ -37,15 +38,19 @@ def nearest(word: str, accepted: Iterable[str], least: float = 0.5) -> str:
 
 
 def choices(names: Iterable[str]) -> str:
-    """Return names as alternatives: "a, b or c"; an empty one is shown as ""."""
-    *others, last = [name or '""' for name in names] or ["nothing"]
+    """Return names as alternatives: "a, b or c"; an empty one is shown as "".
+
+    REQUIRES: `names` is not empty.
+    """
+    *others, last = [name or '""' for name in names]
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def unknown(kind: str, word: str, accepted: Iterable[str]) -> str:
     """Return what is wrong with an unknown name, the nearest one and all known ones."""
     names = list(accepted)
-    return f"unknown {kind} {word!r}{nearest(word, names)}; expected {choices(names)}"
+    expected = f"expected {choices(names)}" if names else f"no {kind} is defined"
+    return f"unknown {kind} {word!r}{nearest(word, names)}; {expected}"
 
 
 def _shown(value: object) -> str:
@@ -65,12 +70,25 @@ class TomlTable:
         """Return the full name of a key: "settings.x.num"."""
         return f"{self.path}.{key}" if self.path else key
 
-    def wrong(self, key: str, expected: str) -> ConfigError:
-        """Return the error for a value that is invalid or missing."""
-        problem = "is missing"
-        if key in self.values:
-            problem = f"{_shown(self.values[key])} is not valid"
-        return ConfigError(self.file, self.at(key), f"{problem}; expected {expected}")
+    def wrong(
+        self,
+        key: str,
+        expected: str,
+        least: float | None = None,
+        most: float | None = None,
+    ) -> ConfigError:
+        """Return the error for a value that is invalid, out of range or missing."""
+        if key not in self.values:
+            problem = f"{key!r} is missing; expected {expected}"
+            return ConfigError(self.file, self.path, problem)
+        value, fault = self.values[key], "is not valid"
+        if type(value) in (int, float):
+            if least is not None and value < least:
+                fault = "is too small"
+            elif most is not None and value > most:
+                fault = "is too large"
+        problem = f"{_shown(value)} {fault}; expected {expected}"
+        return ConfigError(self.file, self.at(key), problem)
 
     def only(self, *keys: str) -> None:
         """Raise ConfigError if there is any other key."""
@@ -99,7 +117,7 @@ class TomlTable:
         if len(set(value)) != len(value):
             raise self.wrong(key, "a list without duplicates")
         if default is None and not value:
-            raise self.wrong(key, "a list that is not empty")
+            raise self.wrong(key, "a non-empty list")
         return tuple(value)
 
     def count(
@@ -109,7 +127,7 @@ class TomlTable:
         value = self.values.get(key, default)
         if type(value) is not int or value < least or (most and value > most):
             within = f"from {least} to {most}" if most else f"of at least {least}"
-            raise self.wrong(key, f"an integer {within}")
+            raise self.wrong(key, f"an integer {within}", least, most)
         return value
 
     def switch(self, key: str, default: bool) -> bool:
@@ -142,14 +160,19 @@ class TomlTable:
             yield key, self.table(key)
 
 
-def read_toml(file: Path) -> TomlTable:
-    """Return a whole file as one table.  Raises ConfigError if it is not TOML.
-
-    Messages name it by its last folders only: "configs/scenarios/x.toml".
-    """
-    name = "/".join(file.parts[-3:] if file.name != "engines.toml" else file.parts[-2:])
+def short_path(path: Path) -> str:
+    """Return a path for messages: relative if it is below the current directory."""
     try:
-        return TomlTable(name, "", tomllib.loads(file.read_text("utf-8")))
+        return str(path.absolute().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def read_toml(file: Path) -> TomlTable:
+    """Return a whole file as one table.  Raises ConfigError if it is not TOML."""
+    name = short_path(file)
+    try:
+        return TomlTable(name, "", tomllib.loads(decoded(file.read_bytes())))
     except OSError as error:
         raise ConfigError(name, "", f"cannot read: {error.strerror}") from error
     except ValueError as error:
@@ -180,7 +203,7 @@ def read_flag(table: TomlTable, key: str, value: Any) -> Flag:
         known(table, key, value, rule.choices, "value")
     read = _quantity(table, key, value, rule) if rule.is_quantity else value
     if not rule.accepts(read):
-        raise table.wrong(key, rule.accepted)
+        raise table.wrong(key, rule.accepted, rule.least, rule.most)
     return float(read) if rule.type == "double" else read
 
 

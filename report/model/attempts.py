@@ -61,7 +61,9 @@ def _is_planned(m: Measurement, plan: Plan) -> bool:
 def _check_attempt(m: Measurement, earlier: Sequence[Measurement], place: str) -> None:
     before = earlier[-1] if earlier else None
     if before and m.attempt == before.attempt:
-        raise ResultsError(f"{place}: repeats line {before.line}")
+        raise ResultsError(
+            f"{place}: is the same repetition as line {before.line}; delete one of them"
+        )
     if m.attempt != len(earlier) + 1:
         raise ResultsError(f"{place}: attempt {m.attempt} after {len(earlier)}")
     if before and not (before.disturbed and before.status == "ok"):

@@ -58,7 +58,7 @@ def read(path: Path) -> GoogleFile:
     schema version or has no repetitions.
     """
     document = parse_object(read_bytes(path, _LARGEST_BYTES), str(path))
-    place = f"{path}: as Google Benchmark's JSON"
+    place = f"{path}: not valid as a Google Benchmark file"
     validate(document, "google", place)
     try:
         return _file(document)

@@ -19,10 +19,20 @@ from fastjsonschema.draft04 import CodeGeneratorDraft04
 from fastjsonschema.draft07 import CodeGeneratorDraft07
 from fastjsonschema.ref_resolver import RefResolver
 
+from report.terms.encoding import decoded
+
 SCHEMA_DIR = Path(__file__).parents[1] / "schema"
 _REASON_CHARS = 200
 _SHOWN_CHARS = 60
 _BOUNDS = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above"}
+_TYPES = {
+    "integer": "an integer",
+    "number": "a number",
+    "string": "a string",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "a list",
+}
 _MOST = 2**64 - 1
 _DEEPEST = 32  # levels of nesting; our own documents have a third of that
 
@@ -79,13 +89,15 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
     """Parse one strict JSON object; `place` begins every error message."""
     try:
         document = json.loads(
-            text.decode("utf-8"),
+            decoded(text),
             parse_constant=_reject_constant,
             parse_float=_finite,
             object_pairs_hook=_unique_keys,
         )
         # A lone surrogate is valid JSON but cannot be encoded when it is written.
         json.dumps(document, ensure_ascii=False).encode("utf-8")
+    except json.JSONDecodeError as error:
+        raise ResultsError(f"{place}: {_fault(text, error)}") from None
     except (ValueError, RecursionError) as error:
         raise ResultsError(f"{place}: not valid JSON: {_short(str(error))}") from None
     if not isinstance(document, dict):
@@ -93,6 +105,15 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
     if _is_deeper(document, _DEEPEST):
         raise ResultsError(f"{place}: nested more than {_DEEPEST} levels deep")
     return document
+
+
+def _fault(text: bytes, error: json.JSONDecodeError) -> str:
+    """Return why a text is not JSON, and where; the line only if it has several."""
+    if not text.strip():
+        return "empty; expected a JSON object"
+    line = f"line {error.lineno}, " if b"\n" in text else ""
+    reason = error.msg[0].lower() + error.msg[1:].removesuffix(" at")
+    return f"not valid JSON: {reason} at {line}column {error.colno}"
 
 
 def validate(document: Mapping[str, Any], schema_name: str, place: str) -> None:
@@ -110,6 +131,12 @@ def validate(document: Mapping[str, Any], schema_name: str, place: str) -> None:
 def keys_of(schema_name: str, part: str) -> tuple[str, ...]:
     """Return the keys of one definition ("$defs") of a schema."""
     return tuple(_schema(f"{schema_name}.schema.json")["$defs"][part]["properties"])
+
+
+def name_rule(kind: str) -> tuple[str, int]:
+    """Return the pattern and the most characters of a kind of name."""
+    rule = _schema("names.schema.json")["$defs"][kind]
+    return rule["pattern"], rule["maxLength"]
 
 
 def _problem(error: JsonSchemaValueException) -> str:
@@ -130,6 +157,10 @@ def _problem(error: JsonSchemaValueException) -> str:
         value = list(value)
     if error.rule in ("anyOf", "propertyNames"):
         return f"{shown(value)} is not valid"
+    if error.rule == "type":
+        types = [accepted] if isinstance(accepted, str) else accepted
+        expected = " or ".join(_TYPES.get(name, name) for name in types)
+        return f"{shown(value)} is not {expected}"
     problem = error.message.removeprefix(f"{error.name} ")
     if error.rule in _BOUNDS:
         problem = f"must be {_BOUNDS[error.rule]} {accepted}"

@@ -16,6 +16,7 @@ Flag = bool | int | float | str
 Flags = Mapping[str, Flag]
 SETTLED, UNSETTLED = "settled", "unsettled"  # how a fill leaves a database
 STATES = (SETTLED, UNSETTLED)
+_MOST_DIGITS = 12  # a larger power of ten is written as one
 
 PATH = Path(__file__).with_name("rulebook.json")
 
@@ -79,13 +80,20 @@ class FlagRule:
         if self.unit == "seconds":
             return f'a duration such as "10s", in quotes, at most {self.most:.0f}s'
         what = "a number" if self.type == "double" else "an integer"
-        low, high = (
-            f"{int(bound):,}" if bound == int(bound) else f"{bound:g}"
-            for bound in (self.least, self.most)
-        )
+        low, high = _bound_text(self.least), _bound_text(self.most)
         also = "" if self.also is None else f", or {self.also:g}"
         unit = f" of {self.unit}" if self.unit else ""
         return f"{what}{unit} from {low} to {high}{also}"
+
+
+def _bound_text(bound: float) -> str:
+    """Return a bound in words: "0.01", "1,000", or "10^16" where zeros are many."""
+    if bound != int(bound):
+        return f"{bound:g}"
+    digits = str(int(bound))
+    if len(digits) > _MOST_DIGITS and digits == f"1{'0' * (len(digits) - 1)}":
+        return f"10^{len(digits) - 1}"
+    return f"{int(bound):,}"
 
 
 @dataclass(frozen=True)

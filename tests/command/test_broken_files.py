@@ -116,3 +116,36 @@ def test_broken_engines_stop_everything(lab: Lab) -> None:
     for words in (("list",), ("run", "lab")):
         done = lab.call(*words)
         assert done.returncode == 2 and "engines.toml: tpyo" in done.stderr
+
+
+def test_errors_name_the_path_that_was_given(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = broken_scenario(lab)
+    assert str(lab.root / f"configs/{error}") in lab.call("list").stderr
+    monkeypatch.chdir(lab.root)
+    assert f": configs/{error}" in lab.call("list").stderr
+
+
+@pytest.mark.parametrize("part", ["engines.toml", "scenarios", "suites"])
+def test_an_incomplete_folder_is_named_with_what_it_lacks(lab: Lab, part: str) -> None:
+    (lab.root / "configs" / part).rename(lab.root / "away")
+    done = lab.call("run", "lab")
+    assert done.returncode == 2
+    folder = lab.root / "configs"
+    assert f"kvmatrix: {folder}: {part} does not exist; --configs-dir" in done.stderr
+
+
+def test_without_engines_the_error_says_so(lab: Lab) -> None:
+    (lab.root / "configs/engines.toml").write_text("")
+    done = lab.call("run", "lab", "-e", "one")
+    assert "unknown engine 'one'; no engine is defined" in done.stderr
+
+
+def test_a_file_whose_name_no_run_can_record_is_broken(lab: Lab) -> None:
+    suite(lab, "Bad Name", "base")
+    lab.scenario("Bad Name")
+    errors = lab.call("list").stderr.splitlines()
+    for line, folder in zip(errors, ("scenarios", "suites"), strict=True):
+        expected = f"{folder}/Bad Name.toml: 'Bad Name' is not a valid name; expected"
+        assert expected in line

@@ -100,12 +100,12 @@ def test_a_sweep_is_inherited_and_can_be_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sweep", "message"),
     [
-        ("value_size = []", "a list of values that is not empty"),
-        ("value_size = 4", "a list of values that is not empty"),
+        ("value_size = []", "a non-empty list of values"),
+        ("value_size = 4", "a non-empty list of values"),
         ("value_size = [4, 4]", "without duplicates"),
         ("value_size = [0]", "from 1"),
         ("value_sise = [4]", "did you mean 'value_size'"),
-        ("value_size = [4]\nnum = [1]", r"sweeps 2 flags \(value_size, num\)"),
+        ("value_size = [4]\nnum = [1]", r"not 2 \(value_size, num\); keep one"),
         ('key_distribution = [""]', "values with a letter or digit"),
         ('cache_size = ["4MB"]', "MiB"),
     ],
@@ -118,7 +118,8 @@ def test_a_malformed_sweep_is_refused(tmp_path: Path, sweep: str, message: str) 
 
 
 def test_a_sweep_may_not_make_another_s_name(tmp_path: Path) -> None:
-    (tmp_path / "scenarios").mkdir()
+    for name in ("scenarios", "suites"):
+        (tmp_path / name).mkdir()
     (tmp_path / "scenarios/base-64.toml").write_text(BASE)
     (tmp_path / "scenarios/base.toml").write_text(SWEEP)
     (tmp_path / "engines.toml").write_text(ENGINES)
@@ -141,7 +142,7 @@ def test_fill_and_state_are_what_databases_start_from(tmp_path: Path) -> None:
         ('fill = "fillseq,,overwrite"', "fill", "'' does not write over a filled"),
         ("fill = 3", "fill", "a string"),
         ('state = "calm"', "state", "expected settled or unsettled"),
-        ("[[from_num]]\nsync = true", "from_num[0].num", "missing"),
+        ("[[from_num]]\nsync = true", "from_num[0]", "'num' is missing; expected"),
         ("[[from_num]]\nnum = 0", "from_num[0].num", "from 1"),
         ("[[from_num]]\nnum = 9\nsink = 1", "from_num[0].sink", "'sync'"),
         ("[[from_num]]\nnum = 9\n[from_num.settings.on]", "from_num[0].settings",
@@ -216,7 +217,7 @@ def test_a_suite_s_engines_are_in_report_order(tmp_path: Path) -> None:
     [
         (('variant_of = "one"', 'variant_of = "ome"'), "engine[one-plain].variant_of",
          "did you mean 'one'"),
-        (('variant_of = "one"', ""), "engine[one-plain].variant_of",
+        (('variant_of = "one"', ""), "engine[one-plain]",
          "expected one or two"),
         (('variant_of = "one"', 'variant_of = "one"\nsources_of = "one"'),
          "engine[one-plain].variant_of", "remove source and sources_of"),
@@ -231,7 +232,7 @@ def test_mistakes_of_variants_are_reported(
     with pytest.raises(ConfigError) as caught:
         load_config(tmp_path, engines=ENGINES.replace(*change))
     assert (caught.value.file, caught.value.key) == (
-        f"{tmp_path.name}/engines.toml",
+        str(tmp_path / "engines.toml"),
         key,
     )
     assert message in caught.value.problem

@@ -234,11 +234,14 @@ def partly_numbered(document: Document) -> None:
 
 
 HOSTILE: dict[str, tuple[Callable[[Document], None], str]] = {
-    "no list": (set_to("benchmarks", {}), "benchmarks: {} must be array"),
+    "no list": (set_to("benchmarks", {}), "benchmarks: {} is not a list"),
     "empty": (set_to("benchmarks", []), "no repetition"),
     "only aggregates": (only_aggregates, "no repetition"),
-    "entry is text": (set_to("benchmarks", ["x"]), "benchmarks.0: 'x' must be object"),
-    "context is a list": (set_to("context", []), "context: [] must be object"),
+    "entry is text": (
+        set_to("benchmarks", ["x"]),
+        "benchmarks.0: 'x' is not an object",
+    ),
+    "context is a list": (set_to("context", []), "context: [] is not an object"),
     "schema 2": (context_with(json_schema_version=2), "json_schema_version: 2"),
     "schema text": (context_with(json_schema_version="1"), "json_schema_version"),
     "schema true": (context_with(json_schema_version=True), "json_schema_version"),
@@ -253,9 +256,9 @@ HOSTILE: dict[str, tuple[Callable[[Document], None], str]] = {
     "name rings": (entry_with(name="x\x07"), "control characters"),
     "name turns round": (entry_with(name="a\u202eb"), "control characters"),
     "name of two lines": (entry_with(name="a\nb"), "control characters"),
-    "time text": (entry_with(real_time="250"), "real_time: '250' must be number"),
-    "time true": (entry_with(real_time=True), "real_time: True must be number"),
-    "time null": (entry_with(real_time=None), "real_time: None must be number"),
+    "time text": (entry_with(real_time="250"), "real_time: '250' is not a number"),
+    "time true": (entry_with(real_time=True), "real_time: True is not a number"),
+    "time null": (entry_with(real_time=None), "real_time: None is not a number"),
     "time 0": (entry_with(real_time=0), "out of range"),
     "time below 0": (entry_with(real_time=-250.0), "out of range"),
     "time huge": (entry_with(real_time=1e300), "out of range"),

@@ -87,7 +87,7 @@ def test_a_run_may_stop_between_two_attempts(tmp_path: Path) -> None:
         (({}, {}), "attempt 2 after one that was not disturbed"),
         ((MARKED, {**MARKED, "attempt": 3}), "attempt 3 after 1"),
         (({**MARKED, "attempt": 2},), "attempt 2 after 0"),
-        ((MARKED, {"attempt": 1}), "repeats line"),
+        ((MARKED, {"attempt": 1}), "is the same repetition as line"),
         ((MARKED, MARKED, MARKED, {"attempt": 4}), "attempt"),
         (
             ({**MARKED, "status": "error", "reason": "crashed"}, {}),

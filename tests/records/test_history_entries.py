@@ -159,7 +159,7 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
         lambda d: d["reference"].update(engines=[]),
         "reference.engines",
     ),
-    "cells in an object": (lambda d: d.update(cells={}), "cells: {} must be array"),
+    "cells in an object": (lambda d: d.update(cells={}), "cells: {} is not a list"),
     "a cell twice": (lambda d: d.update(cells=d["cells"] * 2), "listed twice"),
     "a cell of no engine": (lambda d: cell(d).update(engine="nobody"), "unknown"),
     "a cell's key missing": (lambda d: cell(d).pop("n"), "cells.0: 'n' is missing"),

@@ -97,7 +97,7 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
         ({"status": "fine"}, "status"),
         ({"status": "error"}, "reason"),
         ({"repetition": 4}, "repetition 4 was not planned"),
-        ({"repetition": 2}, "repeats line"),
+        ({"repetition": 2}, "is the same repetition as line"),
         ({"engine": "delta"}, "not in the plan"),
         ({"engine": "../etc"}, "engine"),
         ({"run": "another"}, "another"),
