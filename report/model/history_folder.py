@@ -23,16 +23,22 @@ _LARGEST_BYTES = 64 << 20
 _TAKEN = ("run", "ab", "environment")
 
 
+def check_folder(folder: Path) -> None:
+    """Raise ResultsError if the path of the history is not that of a folder."""
+    if folder.exists() and not folder.is_dir():
+        remedy = "remove it, or choose another with --history-dir"
+        raise ResultsError(f"{folder}: not a directory; {remedy}")
+
+
 def load(folder: Path) -> tuple[HistoryEntry, ...]:
     """Read all entries of a folder, oldest first; () if the folder does not exist.
 
     The order is that of the runs' names, which begin with their start time.  Raises
     ResultsError for a file that is not an entry.
     """
+    check_folder(folder)
     if not folder.exists():
         return ()
-    if not folder.is_dir():
-        raise ResultsError(f"{folder}: not a folder")
     try:
         paths = sorted(folder.glob("*.json"), key=lambda path: path.stem)
     except OSError as error:

@@ -73,6 +73,9 @@ def list_command(
             document = list_document(config, build_dir, what, suite, system)
         if as_json:
             click.echo(json.dumps(document, indent=1))
+        elif what == "runs" and not document["runs"]:
+            create = "create one with: scripts/kvmatrix run quick"
+            click.echo(f"kvmatrix: no runs in {results_dir}; {create}", err=True)
         else:
             click.echo("\n".join(list_lines(document, show_all=show_all)))
         return 2 if shows_broken(document) else 0

@@ -9,7 +9,7 @@ from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import ChoiceType
 from scripts.show.output import shown
-from scripts.store.report_file import FORMATS, write_report
+from scripts.store.report_file import FORMATS, target_of, write_report
 from scripts.store.run_store import EVERY_KIND, find_run
 
 
@@ -55,13 +55,13 @@ def report(
 
     def work() -> int:
         path = find_run(results_dir, name, EVERY_KIND)
+        if open_it and target_of(path, kind, output) is None:
+            raise click.UsageError("--open needs a file; add -o FILE")
         target = write_report(path, kind, output)
         if target is not None:
             click.echo(shown(target))
             if open_it:
                 click.launch(str(target))
-        elif open_it:
-            raise click.UsageError("--open needs a file; add -o FILE")
         return 0
 
     sys.exit(exit_code_of(work))

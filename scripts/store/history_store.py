@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from report.model.history_entry import HistoryEntry, text
+from report.model.history_folder import check_folder
 from report.terms.documents import ResultsError, read_bytes
 from report.trust.judge import load_run
 from report.verdict.ab_judge import load_ab_run
@@ -46,6 +47,7 @@ def add(folder: Path, entry: HistoryEntry) -> tuple[Path, bool]:
 
     An existing entry is never replaced.  Raises ResultsError if it is different.
     """
+    check_folder(folder)
     target, content = folder / f"{entry.run}.json", text(entry)
     with sole_user(folder, "history"):
         if not target.exists():
@@ -54,7 +56,7 @@ def add(folder: Path, entry: HistoryEntry) -> tuple[Path, bool]:
     if read_bytes(target) != content.encode():
         raise ResultsError(
             f"{target}: the history already has a different entry for this run"
-            " (another label, or an entry without verdicts?). Remove the file to have"
+            " (another label, or an entry without verdicts?); remove the file to have"
             " the entry rebuilt"
         )
     return target, False

@@ -37,18 +37,26 @@ FORMATS = (*_REPORTS, *_EXCHANGE)
 _NOTHING_MEASURED = 5
 
 
+def target_of(path: Path, kind: str, output: Path | None) -> Path | None:
+    """Return the file of a report, or None for stdout.
+
+    Without `output`, HTML goes into the run's folder and other formats to stdout.
+    """
+    target = output or (path / "report.html" if kind == "html" else Path("-"))
+    return None if str(target) == "-" else target
+
+
 def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
     """Write the report of a run folder; return its file, or None for stdout.
 
-    Without `output`, HTML goes into the run's folder and other formats to stdout.
     Raises ResultsError, OSError, CannotStart or click.UsageError.
     """
     if (path / "ab.json").is_file():
         text = _ab_report(path, kind)
     else:
         text = _exchange(path, kind) if kind in _EXCHANGE else _report(path, kind)
-    target = output or (path / "report.html" if kind == "html" else Path("-"))
-    if str(target) == "-":
+    target = target_of(path, kind, output)
+    if target is None:
         click.echo(text, nl=False)
         return None
     write_whole(target, text, "-o" if output else "")

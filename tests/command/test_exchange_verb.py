@@ -73,6 +73,16 @@ def test_a_run_without_any_rate_ends_with_5_and_writes_nothing(
     assert not target.exists()
 
 
+@pytest.mark.parametrize("words", [("--format", "csv"), ("-o", "-")])
+def test_what_goes_to_stdout_is_not_opened(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID)
+    done = report(folder, *words, "--open")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--open needs a file; add -o FILE" in done.stderr
+
+
 def test_a_damaged_run_ends_with_2(tmp_path: Path) -> None:
     folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID)
     (folder / "measurements.jsonl").write_text('{"schema": NaN}\n')

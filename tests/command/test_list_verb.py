@@ -46,6 +46,9 @@ def test_a_sweep_is_one_line_unless_all_is_shown(lab: Lab) -> None:
 def test_runs_are_listed_with_their_state(lab: Lab) -> None:
     words = ("--results-dir", str(lab.results))
     assert json.loads(lab.call("list", "runs", "--json", *words).stdout) == {"runs": []}
+    none = lab.call("list", "runs", *words)
+    assert (none.returncode, none.stdout) == (0, "")
+    assert f"no runs in {lab.results}; create one" in none.stderr
     lab.engine("one", "honest")
     lab.call("run", "lab", "-n", "1")
     done = lab.run_folder.rename(lab.results / "done")

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from report.model import history_entry
-from report.model.history_folder import load, read_entry
+from report.model.history_folder import entry_of_document, load, read_entry
 from report.model.judgement import Verdict
 from report.terms.documents import ResultsError, validate
 from report.trust.judge import load_run
 from report.verdict.new_history_entry import entry_of
-from tests.builders import synthetic_history as past
+from scripts.store.history_store import add
+from tests.builders import synthetic_history as made
 from tests.builders import synthetic_run
 
 Document = dict[str, Any]
@@ -278,5 +279,8 @@ def test_a_path_that_is_not_a_file_is_refused_without_waiting(tmp_path: Path) ->
     (tmp_path / "folder.json").mkdir()
     with pytest.raises(ResultsError, match="not a regular file"):
         load(tmp_path)
-    with pytest.raises(ResultsError, match="not a folder"):
+    told = "not a directory; remove it, or choose"
+    with pytest.raises(ResultsError, match=told):
         load(put(tmp_path, ab_document()))
+    with pytest.raises(ResultsError, match=told):
+        add(put(tmp_path, ab_document()), entry_of_document(ab_document(), "x"))
