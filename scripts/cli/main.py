@@ -9,6 +9,7 @@ from typing import Any
 
 from scripts.machine import stdio
 
+CANNOT_WRITE = 2
 INTERRUPTED = 130  # as a shell reports SIGINT
 
 
@@ -19,6 +20,9 @@ def main(system: Any = None) -> None:
         from scripts.cli.verbs import main as verbs
 
         verbs(prog_name="kvmatrix", obj=system)
+    except OSError as error:  # of --help, or of a last flush
+        print(f"kvmatrix: {error.filename}: {error.strerror}", file=sys.stderr)
+        sys.exit(CANNOT_WRITE)
     except KeyboardInterrupt:
         print("kvmatrix: interrupted", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)  # not past a second Ctrl-C during the exit

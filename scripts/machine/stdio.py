@@ -1,4 +1,7 @@
-"""Standard streams that cannot fail: closed ones are /dev/null, broken pipes are quiet.
+"""Standard streams that fail at most once: closed ones are /dev/null.
+
+A broken pipe discards the output; so does any other fault of stderr.  A fault of stdout
+such as a full disk is one OSError, which names it; what follows is discarded.
 
 The exit code says how the run ended, even if the reader of its output went away.
 """
@@ -10,20 +13,23 @@ from typing import Any, TextIO
 
 
 class _Quiet(io.FileIO):
-    """A file descriptor that discards output once its reader is gone."""
+    """A file descriptor that discards output after its first fault."""
 
     def __init__(self, fd: int) -> None:
         super().__init__(fd, "w", closefd=False)
 
     def write(self, content: Any) -> int:
-        """Write `content`, or discard it once the reader is gone."""
+        """Write `content`, or discard it.  Raises OSError once, and only for stdout."""
         try:
             return super().write(content)
-        except BrokenPipeError:
+        except OSError as error:
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, self.fileno())
             os.close(null)
-            return len(memoryview(content).cast("B"))
+            if isinstance(error, BrokenPipeError) or self.fileno() != 1:
+                return len(memoryview(content).cast("B"))
+            reason = f"cannot write: {error.strerror}"
+            raise OSError(error.errno, reason, "stdout") from None
 
 
 def make_streams_safe() -> None:
