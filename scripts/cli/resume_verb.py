@@ -16,7 +16,7 @@ from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.selection import read_config
 from scripts.cli.session_flow import conclude, concluded_ab
 from scripts.machine.system_access import SystemAccess
-from scripts.measure.events import SessionResult
+from scripts.measure.events import P, SessionResult
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import open_runner
 from scripts.show.ab_view import make_ab_view
@@ -74,10 +74,20 @@ def resume(
         with open_runner(places, system) as runner:
             session = RunSession(runner, view_for(output, places))
             ending = session.resume(path, config)
+        shown = _without_report(ending, output) if ending.was_complete else output
         command = resume_command(ending.plan.run, places)
-        return conclude(ending, RunResult(ending), output, command)
+        return conclude(ending, RunResult(ending), shown, command)
 
     sys.exit(exit_code_of(work))
+
+
+def _without_report(ending: SessionResult[P], output: Output) -> Output:
+    """Say that nothing is missing; return the options for a run left unchanged."""
+    if not output.quiet:
+        note = f"note {ending.plan.run} is already complete; nothing to do"
+        for text in (note, *(f"warn {text}" for text in ending.warnings)):
+            click.echo(text, err=True)
+    return replace(output, no_report=True)
 
 
 def _resume_ab(
@@ -101,9 +111,8 @@ def _resume_ab(
     check_unaltered(recorded)
     plan, run = recorded.plan, judge_ab(recorded)
     if not run.unfinished and not run.torn:
-        if not output.quiet:
-            click.echo(f"note {plan.run} is finished; nothing is missing", err=True)
-        return concluded_ab(SessionResult(plan, path, run.lines), output, places)
+        ending = SessionResult(plan, path, run.lines, was_complete=True)
+        return concluded_ab(ending, _without_report(ending, output), places)
     if a_dir is None or (b_dir is None and not plan.same_build):
         needed = "--a BUILD_A" if plan.same_build else "--a BUILD_A --b BUILD_B"
         raise click.UsageError(

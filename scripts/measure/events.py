@@ -143,3 +143,5 @@ class SessionResult(Generic[P]):
     lines: tuple[Record, ...]
     exit_code: int = 0
     message: str = ""  # why it stopped early
+    was_complete: bool = False  # before this session, which changed nothing
+    warnings: tuple[str, ...] = ()  # of a session that changed nothing

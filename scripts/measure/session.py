@@ -82,6 +82,13 @@ class Session(ABC, Generic[P]):
     def resume(self, path: Path, config: Config) -> SessionResult[P]:
         """Measure what is missing from a run.  Raises CannotResume or CannotStart."""
         recorded, notes = self.recorded(path, config), []
+        lines = [measurement.record for measurement in recorded.lines.measurements]
+        if recorded.is_complete and not recorded.lines.torn:
+            done = tuple(map(self.displayed, lines))
+            warnings = tuple(note.text for note in self.warnings(recorded.plan))
+            return SessionResult(
+                recorded.plan, path, done, was_complete=True, warnings=warnings
+            )
         if recorded.changes:
             raise CannotResume([*recorded.changes])
         if recorded.lines.torn:
@@ -90,7 +97,6 @@ class Session(ABC, Generic[P]):
             notes.append(Notice(text))
         if not recorded.is_complete:
             self.refuse_small_disk(recorded.plan)
-        lines = [measurement.record for measurement in recorded.lines.measurements]
         return self._execute(recorded.plan, RunFolder(path), lines, notes)
 
     def _execute(

@@ -318,7 +318,7 @@ def test_the_repetition_of_a_torn_line_is_repeated(lab: Lab) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == "", "a note is not the result"
     assert "\n0 regressed" in done.stdout and "rule  " in done.stdout
-    assert "is finished; nothing is missing" in lab.call("resume", "@last").stderr
+    assert "already complete; nothing to do" in lab.call("resume", "@last").stderr
     lab.measurements.write_bytes(whole[:-50])
     done = lab.call("resume", "@last")
     assert done.returncode == 2

@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 from tests.places import PATIENCE_S
+from tests.support.command_line import call
+from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, kill, make_lab
+from tests.support.quiet_machine import quiet_machine
 
 KILLS = 25
 
@@ -111,9 +114,12 @@ def test_a_torn_last_line_is_dropped_and_reported(lab: Lab) -> None:
 
 def test_a_finished_run_has_nothing_to_resume(lab: Lab) -> None:
     lab.call("run", "lab", "-n", "1")
-    content = lab.measurements.read_bytes()
-    assert lab.call("resume", "@last").returncode == 0
-    assert lab.measurements.read_bytes() == content
+    before = {path: path.read_bytes() for path in lab.run_folder.iterdir()}
+    words = [w for w in lab.arguments("resume", "@last") if w != "--no-report"]
+    done = call(words, quiet_machine(FakeExecutor))
+    assert done.returncode == 0
+    assert "is already complete; nothing to do" in done.stderr
+    assert {path: path.read_bytes() for path in lab.run_folder.iterdir()} == before
 
 
 def test_an_edited_line_is_judged_as_the_report_judges_it(lab: Lab) -> None:
