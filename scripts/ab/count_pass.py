@@ -118,7 +118,7 @@ class _Counter:
             fields = _failed(failure.checked, failure.exit)
         except OSError as error:
             if is_full_error(error):
-                raise DiskFull("the data directory") from error
+                raise DiskFull(f"the data directory {context.work.parent}") from error
             raise
         finally:
             context.clean()

@@ -25,7 +25,8 @@ def exit_code_of(work: Callable[[], int]) -> int:
         lines = "\n  ".join(error.changes)
         return print_error(f"this run cannot be resumed:\n  {lines}", 2)
     except DiskFull as error:
-        return print_error(str(error), 3)
+        remedy = "nothing was measured; free some space or choose another directory"
+        return print_error(f"{error}; {remedy}", 2)
     except Interrupted as error:
         return print_error("interrupted before anything was measured", error.exit_code)
     except KeyboardInterrupt:  # click would end with 1

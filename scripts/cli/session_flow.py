@@ -18,6 +18,8 @@ from scripts.show.run_output import resume_command
 from scripts.store.report_file import write_report
 from scripts.store.run_places import RunPlaces
 
+_NO_REPORT = 2  # a requested file could not be written; any other exit code wins
+
 
 def run_with_progress(
     session: Session[P], plan: P, output: Output, *, strict: bool
@@ -35,6 +37,8 @@ def conclude(
     code, report = ending.exit_code or result.exit_code, None
     if ending.lines and not output.no_report:
         report = written_report(ending.path)
+        if report is None:
+            code = code or _NO_REPORT
     places = {"path": ending.path, "report": report}
     shown_places = {key: shown(path) if path else None for key, path in places.items()}
     if output.as_json:
@@ -56,9 +60,12 @@ def written_report(path: Path) -> Path | None:
     try:
         return write_report(path, "html", None)
     except (Exception, KeyboardInterrupt) as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        retry = f"retry with: scripts/kvmatrix report {shlex.quote(path.name)}"
-        print_error(f"cannot write the report: {reason}; {retry}", 0)
+        reason = f"{type(error).__name__}: {error}"
+        if isinstance(error, OSError):
+            reason = f"{error.filename or path}: {error.strerror or error}"
+        retry = f"scripts/kvmatrix report {shlex.quote(shown(path))}"
+        problem = f"cannot write the report: {' '.join(reason.split())}"
+        print_error(f"{problem}; all results are kept; retry with: {retry}", 0)
         return None
 
 

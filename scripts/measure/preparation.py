@@ -94,7 +94,7 @@ def _tool(context: RunContext, command: Sequence[str]) -> None:
     )
     if outcome.exit != "0":
         if looks_full(context.work, outcome.stderr_tail):
-            raise DiskFull("the data directory")
+            raise DiskFull(f"the data directory {context.work.parent}")
         problem = f"{command[0]} failed (exit: {outcome.exit}): {outcome.stderr_tail}"
         reason = without_places(context, problem)
         raise PrepareFailed(CheckedAnswer("error", reason, {}), outcome.exit)

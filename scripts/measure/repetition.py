@@ -51,7 +51,7 @@ def run_unit(
                     break
     except OSError as error:
         if is_full_error(error):
-            raise DiskFull("the data directory") from error
+            raise DiskFull(f"the data directory {context.work.parent}") from error
         raise
     finally:
         context.clean()

@@ -107,7 +107,7 @@ def run_driver(
     outcome = run_process(context, call, observer)
     checked = _checked(context, call, outcome)
     if not checked.ok and looks_full(context.work, checked.reason):
-        raise DiskFull("the data directory")
+        raise DiskFull(f"the data directory {context.work.parent}")
     reason = without_places(context, checked.reason)
     return outcome, CheckedAnswer(checked.status, reason, checked.record)
 

@@ -30,6 +30,7 @@ from scripts.planning.resume_check import changes
 from scripts.store.run_places import (
     RunPlaces,
     new_name,
+    refuse_full_disk,
     refuse_shared_folder,
     work_folder,
 )
@@ -60,7 +61,8 @@ class Runner:
         self.machine = Machine(SystemReader(), self.places.data_dir)
 
     def plan(self, request: Request) -> Plan:
-        """Return the plan of a new run."""
+        """Return the plan of a new run.  Raises CannotStart if the disk is full."""
+        refuse_full_disk(self.places.data_dir)
         names = request.selection.engines
         self.stamp(request.config.engines[name].executable for name in names)
         engines = find_engines(

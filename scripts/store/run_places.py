@@ -10,7 +10,7 @@ from typing import Any
 
 from report.model.plan import Plan
 from report.terms import numbers
-from scripts.planning.disk_room import SPARE_BYTES, free_bytes, needed_bytes
+from scripts.planning.disk_room import SPARE_BYTES, free_bytes, looks_full, needed_bytes
 from scripts.planning.oracle_memory import table_bytes
 
 ROOT = Path(__file__).parents[2]
@@ -64,6 +64,16 @@ def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
             f"{largest} needs {numbers.size(needed)} of memory to record what it has"
             f" written, but the machine has {numbers.size(total_bytes)}; lower --num"
             " (kvmatrix plan shows what fits)"
+        )
+
+
+def refuse_full_disk(data_dir: Path) -> None:
+    """Raise CannotStart if executables cannot even be examined."""
+    if looks_full(data_dir):
+        raise CannotStart(
+            f"the data directory {data_dir} is full"
+            f" ({numbers.size(free_bytes(data_dir))} free); free some space, or choose"
+            " another with --data-dir"
         )
 
 

@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ EVERY_KIND = (ORDINARY, AB)
 _KIND_WORDS = {ORDINARY: "run", AB: "A/B run"}
 _BACKWARDS = re.compile(r"@-([1-9][0-9]{0,8})", re.ASCII)
 _TIME_CHARS = len("YYYYmmdd-HHMMSS")
+_REFERENCES = "the name of a run, a path, @last or @-2"
 _UNFINISHED = ".unfinished-"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -100,7 +102,7 @@ class RunFolder:
         except OSError as error:
             os.ftruncate(self._fd, sound_bytes)
             if error.errno in _FULL:
-                raise DiskFull("the results folder") from error
+                raise DiskFull(f"the results directory {self.path.parent}") from error
             raise
 
 
@@ -123,7 +125,7 @@ def create_folder(
         return RunFolder(results / run)
     except OSError as error:
         if error.errno in _FULL:
-            raise DiskFull("the results folder") from error
+            raise DiskFull(f"the results directory {results}") from error
         raise
     finally:
         shutil.rmtree(building, ignore_errors=True)
@@ -165,6 +167,8 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
     last run and "@-2" the one before it.  Raises ResultsError, which lists the newest
     runs if the name is unknown.
     """
+    if not name.strip():
+        raise ResultsError(f"RUN is empty; expected {_REFERENCES}")
     runs, kind_word = all_runs(results, kinds), _KIND_WORDS[kinds[0]]
     backwards = _BACKWARDS.fullmatch(name)
     if name == "@last" or backwards:
@@ -179,7 +183,7 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
             return path
         for kind in EVERY_KIND:
             if (path / kind).is_file():
-                raise ResultsError(f"{path} is not a {kind_word}: it contains {kind}")
+                raise ResultsError(_wrong_kind(path, kind))
     matching = [run for run in runs if run.name.startswith(name)]
     if len(matching) == 1:
         return matching[0]
@@ -187,11 +191,24 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
         if name and not matching and path.exists():
             plans = " or ".join(EVERY_KIND)
             raise ResultsError(f"{path} is not a {kind_word}: it contains no {plans}")
-    names = ", ".join(run.name for run in (matching or runs)[-5:]) or "none"
+    if not matching and name.startswith("@"):
+        raise ResultsError(f"{name!r} is not a run; expected {_REFERENCES}")
+    if not matching and "/" in name:
+        raise ResultsError(f"{name}: no such file or directory; expected {_REFERENCES}")
+    names = ", ".join(run.name for run in (matching or runs)[-5:])
+    newest = f"the newest {kind_word}s: {names}" if names else "it has no runs"
     problem = (
         f"more than one {kind_word} begins with" if matching else f"no {kind_word}"
     )
-    raise ResultsError(f"{problem} {name!r} in {results}; the newest: {names}")
+    raise ResultsError(f"{problem} {name!r} in {results}; {newest}")
+
+
+def _wrong_kind(path: Path, kind: str) -> str:
+    """Return why a run of this kind cannot be used, and what can be done with it."""
+    if kind == ORDINARY:
+        return f"{path} is a run of one build; expected an A/B run"
+    judge = shlex.join(["scripts/kvmatrix", "check", str(path)])
+    return f"{path} is an A/B run; expected a run of one build; judge it with: {judge}"
 
 
 def is_ab_run(path: Path) -> bool:

@@ -1,13 +1,19 @@
 """Standard streams that are closed or broken, and Ctrl-C before a run has begun."""
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from scripts.planning import disk_room
+from scripts.store import report_file, run_places, run_store
 from tests.places import ROOT
+from tests.support.command_line import call
+from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, make_lab
+from tests.support.quiet_machine import quiet_machine
 
 
 @pytest.fixture
@@ -39,6 +45,22 @@ def test_closed_and_broken_streams_leave_the_exit_code_alone(
     assert len(lab.lines()) == 1
 
 
+@pytest.mark.parametrize("words", [("list", "suites"), ("--help",)])
+def test_a_full_stdout_is_one_line_and_exit_code_2(words: tuple[str, ...]) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "scripts.cli.main", *words],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    problem = "kvmatrix: stdout: cannot write: No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, problem)
+
+
 def test_an_interrupt_during_start_up_is_one_line() -> None:
     program = """
 import sys
@@ -61,7 +83,7 @@ scripts.cli.main.main()
     assert (done.returncode, done.stderr) == (130, "kvmatrix: interrupted\n")
 
 
-def test_a_report_that_fails_leaves_result_and_exit_code(lab: Lab) -> None:
+def test_a_report_that_fails_leaves_the_result_and_ends_with_2(lab: Lab) -> None:
     lab.engine("one", "honest")
     program = """
 import sys
@@ -82,7 +104,7 @@ scripts.cli.main.main()
         check=False,
         timeout=60,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 2, done.stderr
     assert "results   " in done.stdout and "fillrandom" in done.stdout
     messages = [
         x
@@ -91,3 +113,38 @@ scripts.cli.main.main()
     ]
     assert len(messages) == 1 and "ZeroDivisionError: synthetic" in messages[0]
     assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_ends_a_run_before_it_begins(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.engine("one", "honest")
+    monkeypatch.setattr(disk_room, "free_bytes", lambda _: 0)
+    monkeypatch.setattr(run_places, "free_bytes", lambda _: 0)
+    done = lab.call("run", "lab", "--dry-run")
+    assert done.returncode == 2
+    told = f"kvmatrix: the data directory {lab.data} is full (0 B free); free some"
+    assert told in done.stderr
+
+
+def test_full_results_are_named_with_a_remedy(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.engine("one", "honest")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(run_store, "_write_document", full)
+    done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 2
+    told = f"results directory {lab.results}; nothing was measured; free some space"
+    assert told in done.stderr
+    monkeypatch.undo()
+    monkeypatch.setattr(report_file, "write_whole", full)
+    words = lab.arguments("run", "lab", "-n", "1")
+    words.remove("--no-report")
+    done = call(words, quiet_machine(FakeExecutor))
+    assert done.returncode == 2
+    told = f"cannot write the report: {lab.run_folder}: No space left on device; all"
+    assert told in done.stderr and f"kvmatrix report {lab.run_folder}" in done.stderr

@@ -285,7 +285,7 @@ def test_a_full_disk_stops_the_run_and_keeps_it_resumable(lab: Lab) -> None:
     (lab.data / "free").write_text("0")
     done = lab.call("run", "lab", "-n", "1")
     assert done.returncode == 3
-    assert "no space left in the data directory" in done.stderr
+    assert f"no space left in the data directory {lab.data}" in done.stderr
     assert lab.lines() == []
     (lab.data / "free").write_text("1000")
     assert lab.call("resume", "@last").returncode == 0

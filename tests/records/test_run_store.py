@@ -69,7 +69,7 @@ def test_a_line_that_does_not_fit_leaves_no_trace(
         return write(fd, content[: len(content) // 2])
 
     monkeypatch.setattr(os, "write", half)
-    with pytest.raises(DiskFull, match="results folder"):
+    with pytest.raises(DiskFull, match="results directory"):
         folder.append({"line": 2})
     assert (tmp_path / "measurements.jsonl").read_bytes() == before
     folder.close()
@@ -142,10 +142,30 @@ def test_runs_are_counted_backwards_and_by_their_kind(tmp_path: Path) -> None:
     assert find_run(tmp_path, "@last", (AB,)).name == "20260102-ab-a"
     with pytest.raises(ResultsError, match="@-3: only 2 runs in"):
         find_run(tmp_path, "@-3")
-    with pytest.raises(ResultsError, match=r"is not a run: it contains ab\.json"):
+    with pytest.raises(
+        ResultsError, match="an A/B run; expected a run of one build; judge"
+    ):
         find_run(tmp_path, "20260102-ab-a")
     with pytest.raises(ResultsError, match="no A/B run '"):
         find_run(tmp_path, "20260103", (AB,))
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("", "RUN is empty; expected the name of a run"),
+        ("@lst", "'@lst' is not a run; expected the name of a run, a path, @last or"),
+        ("no/where", "^no/where: no such file or directory; expected"),
+        ("2027", "no run '2027' in .*; the newest runs: 20260101-a"),
+    ],
+)
+def test_a_name_of_no_run_is_refused(tmp_path: Path, name: str, told: str) -> None:
+    with pytest.raises(ResultsError, match=r"no run 'x' in .*; it has no runs"):
+        find_run(tmp_path, "x")
+    (tmp_path / "20260101-a").mkdir()
+    (tmp_path / "20260101-a/run.json").touch()
+    with pytest.raises(ResultsError, match=told):
+        find_run(tmp_path, name)
 
 
 def test_a_path_that_is_not_a_run_is_reported_as_such(tmp_path: Path) -> None:
