@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from report.model.plan import CellName, Plan
+from report.stats.scaling import LEAST_SIZES
 from report.terms import numbers
 from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
@@ -22,7 +23,7 @@ from scripts.cli.selection import (
     suite_of,
 )
 from scripts.forecast.size_history import Samples, collect
-from scripts.forecast.suite_estimate import Room, estimate_suite
+from scripts.forecast.suite_estimate import CellEstimate, Room, estimate_suite
 from scripts.machine.host import environment_document
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.calibration import default_sizes, measure_sizes
@@ -36,7 +37,7 @@ from scripts.store.run_places import CannotStart, RunPlaces
 from scripts.store.run_store import all_runs, find_run
 
 PLANS = "plans"  # in the results directory: the runs of --measure
-_UNFIT, _UNKNOWN = 4, 5  # exit codes
+_FAILED, _UNFIT, _UNKNOWN = 3, 4, 5  # exit codes
 _TENTH = 10
 _ORDINARY_RUNS = 20  # the newest ones are read
 
@@ -110,6 +111,8 @@ def plan(
     run_options = replace(RunOptions.of(given), control=False)
 
     def work() -> int:
+        if sizes and not measure:
+            raise click.UsageError("--sizes: needs --measure; add it")
         config = read_config(places.configs, suite)
         chosen = suite_of(config, suite)
         selection = selection_of(config, chosen, run_options)
@@ -196,9 +199,21 @@ def _print_estimate(
         listed = "\n  ".join(map(str, estimate.unfit))
         return print_error(f"this run does not fit:\n  {listed}", _UNFIT)
     if estimate.unknown:
-        cells = numbers.count(len(estimate.unknown), "cell is", "cells are")
-        return print_error(f"{cells} not predicted; add --measure", _UNKNOWN)
+        return _print_unknown(estimate.unknown, plan, samples, learn)
     return 0
+
+
+def _print_unknown(
+    unknown: Sequence[CellEstimate], plan: Plan, samples: Samples, learn: SampleOptions
+) -> int:
+    """Print how many cells are not predicted, and the remedy; return the exit code."""
+    cells = f"{numbers.count(len(unknown), 'cell is', 'cells are')} not predicted"
+    if not learn.measure:
+        return print_error(f"{cells}; add --measure", _UNKNOWN)
+    if any(samples.failure(plan, estimated.cell) for estimated in unknown):
+        return print_error(f"{cells}: measurements failed, see above", _FAILED)
+    remedy = f"pass at least {LEAST_SIZES} sizes below --num with --sizes"
+    return print_error(f"{cells}: too few sizes were measured; {remedy}", _UNKNOWN)
 
 
 def _against(

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from report.model.plan import CellName, Plan, Scenario
+from report.stats.scaling import LEAST_SIZES
 from report.terms.rulebook import Flags
 from scripts.forecast.size_history import Samples
 from scripts.measure.events import SessionResult
@@ -16,7 +17,8 @@ from scripts.measure.session import Session
 from scripts.planning.order import shuffled_order
 from scripts.store.run_places import new_name
 
-_STEPS = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))
+_STEPS = tuple(k * 10**e for e in range(1, 9) for k in (1, 3))
+_LEAST_DEFAULT = 1_000  # unless there would be too few sizes for a prediction
 _DEFAULT_SIZES = 4
 _LARGEST_DEFAULT = 300_000  # takes minutes with values of 1 KB
 
@@ -24,7 +26,8 @@ _LARGEST_DEFAULT = 300_000  # takes minutes with values of 1 KB
 def default_sizes(num: int) -> tuple[int, ...]:
     """Return the sizes to measure below `num`: up to four, half a decade apart."""
     smaller = [s for s in _STEPS if s < num and s <= _LARGEST_DEFAULT]
-    return tuple(smaller[-_DEFAULT_SIZES:])
+    usual = [s for s in smaller if s >= _LEAST_DEFAULT][-_DEFAULT_SIZES:]
+    return tuple(usual if len(usual) >= LEAST_SIZES else smaller[-LEAST_SIZES:])
 
 
 def plan_at_size(plan: Plan, num: int, samples: Samples, results: Path) -> Plan | None:

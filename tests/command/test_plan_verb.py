@@ -285,7 +285,7 @@ def test_sizes_of_other_settings_are_reported(lab: Lab) -> None:
 
 def test_the_ladder_is_measured_once_and_kept_separately(lab: Lab) -> None:
     words = ("lab", "--num", "2000", "--sizes", "20,60,200")
-    blind = lab.call("plan", *words)
+    blind = lab.call("plan", *words[:3])
     assert blind.returncode == 5
     assert "2 cells are not predicted; add --measure" in blind.stderr
     (line,) = blind.stdout.splitlines()
@@ -328,7 +328,8 @@ def test_a_prediction_is_shown_next_to_what_was_measured(lab: Lab) -> None:
 @pytest.mark.parametrize(
     "words, message",
     [
-        (("--num", "100", "--sizes", "10,100", "--measure"), "is not below --num"),
+        (("--num", "100", "--sizes", "10,100", "--measure"), "only sizes below"),
+        (("--num", "100", "--sizes", "10,20,30"), "--sizes: needs --measure"),
         (("--from", "nothing"), "no run '"),
         (("--num", "many"), "'many' is not a count"),
         (("-e", "god"), "did you mean"),
