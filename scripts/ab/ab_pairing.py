@@ -11,6 +11,9 @@ from scripts.planning.settings import differences
 from scripts.store.run_places import CannotStart
 
 NOT_COMPARABLE = 5
+SAME_EXECUTABLES = (
+    "both sides are the same executables; to measure the noise, pass --aa"
+)
 _NOT_MEASURED = ("excluded", "unsupported")
 
 
@@ -77,6 +80,8 @@ def build_dir_of(folder: Path, option: str) -> Path:
 
     It may also be the folder of the executables, or a source tree with a build.
     """
+    if not folder.is_dir():
+        raise CannotStart(f"{option} {folder}: no such directory")
     candidates = [folder, folder / "build/release"]
     if folder.name == "drivers":
         candidates.insert(0, folder.parent)
@@ -85,7 +90,7 @@ def build_dir_of(folder: Path, option: str) -> Path:
             return candidate.absolute()
     patterns = " or ".join(_pattern(c, folder) for c in candidates)
     raise CannotStart(
-        f"{option} {folder} contains no executables; looked for {patterns}"
+        f"{option} {folder}: contains no executables; expected {patterns}"
     )
 
 

@@ -13,7 +13,12 @@ from report.model.ab_rule import AbRule
 from report.model.count_lines import COUNTS_FILE, CountFile
 from report.verdict.ab_judge import judge_ab
 from scripts.ab.ab_forecast import AbForecast
-from scripts.ab.ab_pairing import paired, same_executables
+from scripts.ab.ab_pairing import (
+    NOT_COMPARABLE,
+    SAME_EXECUTABLES,
+    paired,
+    same_executables,
+)
 from scripts.ab.ab_schedule import MOST_PADDING_BYTES, PADDING
 from scripts.ab.ab_stages import AbSchedule
 from scripts.ab.count_pass import count_cells
@@ -22,12 +27,17 @@ from scripts.measure.events import Notice, View
 from scripts.measure.loop import Loop, Schedule
 from scripts.measure.runner import Request, Runner
 from scripts.measure.session import RecordedSession, Session
-from scripts.store.run_places import new_name, refuse_small_disk, refuse_small_memory
+from scripts.store.run_places import (
+    CannotStart,
+    new_name,
+    refuse_small_disk,
+    refuse_small_memory,
+    why_missing,
+)
 from scripts.store.run_store import drop_torn_line
 
 _NO_COUNTS = CountFile((), 0, torn=False)
 _PADDING_TEXT = f"0 to {MOST_PADDING_BYTES} bytes, drawn for each repetition"
-_SAME = "both sides are the same executables; pass --aa if this is intended"
 
 
 @dataclass
@@ -56,6 +66,12 @@ class AbSession(Session[AbPlan]):
     ) -> AbPlan:
         """Return the plan of a new run.  Raises CannotStart if none is possible."""
         plan_a, plan_b = self.runner.plan(request), self.b.plan(request)
+        for side, of in {"a": plan_a, "b": plan_b}.items():
+            if all(engine.missing for engine in of.engines):
+                build_dir = self.sides[side].places.build_dir
+                reasons = why_missing(of.engines, f"--{side}", build_dir)
+                problem = "; ".join(["nothing can be measured", *reasons])
+                raise CannotStart(problem, NOT_COMPARABLE)
         name = new_name(self.runner.places.results, f"ab-{request.suite.name}")
         return paired(
             replace(plan_a, run=name),
@@ -135,7 +151,7 @@ class AbSession(Session[AbPlan]):
             for note in runner.warnings(plan.sides[side], ())
         ]
         if same_executables(plan) and not plan.same_build:
-            notices.append(Notice(_SAME, "warn"))
+            notices.append(Notice(SAME_EXECUTABLES, "warn"))
         return notices
 
 

@@ -8,14 +8,8 @@ from typing import Any
 import click
 
 from report.config.config_types import MOST_REPEATS
-from scripts.cli.option_types import (
-    ChoiceType,
-    CountType,
-    DurationType,
-    IntegerType,
-    RateType,
-)
-from scripts.store.run_places import ROOT
+from scripts.cli.option_types import CountType, DurationType, RateType
+from scripts.store.run_places import DEFAULT_BUILD, ROOT
 
 DEFAULT_SEED = 301
 _COUNT = IntegerType(1, 10_000)
@@ -57,7 +51,7 @@ CONFIGS = _place(
 )
 BUILD = _place(
     "--build-dir",
-    "build/release",
+    DEFAULT_BUILD,
     "KVMATRIX_BUILD_DIR",
     "Run drivers/db_bench_* of this build, such as --build-dir build/debug.",
 )

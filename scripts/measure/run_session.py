@@ -22,7 +22,12 @@ from scripts.planning.order import (
     is_superseded,
     missing_repetitions,
 )
-from scripts.store.run_places import CannotStart, refuse_small_disk, refuse_small_memory
+from scripts.store.run_places import (
+    CannotStart,
+    refuse_small_disk,
+    refuse_small_memory,
+    why_missing,
+)
 
 _BUILT_LATE = "was missing when this run was planned; start a new run to measure it"
 
@@ -91,10 +96,9 @@ class RunSession(Session[Plan]):
     def refuse(self, plan: Plan, environment: Mapping[str, Any]) -> None:
         """Raise CannotStart if nothing can be measured or memory or disk is short."""
         if all(plan.obstacle(cell) for cell in plan.cells):
-            reasons = {e.missing for e in plan.engines if e.missing}
-            raise CannotStart(
-                "; ".join(["nothing can be measured", *sorted(reasons)]), 5
-            )
+            build_dir = self.runner.places.build_dir
+            reasons = why_missing(plan.engines, "--build-dir", build_dir)
+            raise CannotStart("; ".join(["nothing can be measured", *reasons]), 5)
         self.refuse_small_disk(plan)
         refuse_small_memory(plan, environment["memory"]["total_bytes"])
 

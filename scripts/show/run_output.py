@@ -9,7 +9,7 @@ from report.model.plan import Plan
 from scripts.measure.events import View
 from scripts.show.live import make_view
 from scripts.show.output import Output
-from scripts.store.run_places import ROOT, RunPlaces
+from scripts.store.run_places import DEFAULT_BUILD, ROOT, RunPlaces
 
 
 def view_for(output: Output, places: RunPlaces) -> Callable[[Plan], View]:
@@ -33,7 +33,7 @@ def resume_command(
     usual = {
         "--data-dir": (places.data_dir, "build/data"),
         "--results-dir": (places.results, "results"),
-        "--build-dir": (places.build_dir, "build/release"),
+        "--build-dir": (places.build_dir, DEFAULT_BUILD),
         "--configs-dir": (places.configs, "configs"),
     }
     for option, (path, default) in usual.items():

@@ -2,18 +2,20 @@
 
 import datetime
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report.model.plan import Plan
+from report.model.plan import Engine, Plan
 from report.terms import numbers
 from scripts.planning.disk_room import SPARE_BYTES, free_bytes, looks_full, needed_bytes
+from scripts.planning.executable import NOT_BUILT
 from scripts.planning.oracle_memory import table_bytes
 
 ROOT = Path(__file__).parents[2]
+DEFAULT_BUILD = "build/release"
 WORK_FOLDER = ".kvmatrix-work"  # below the data directory
 
 
@@ -65,6 +67,26 @@ def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
             f" written, but the machine has {numbers.size(total_bytes)}; lower --num"
             " (kvmatrix plan shows what fits)"
         )
+
+
+def why_missing(engines: Sequence[Engine], option: str, build_dir: Path) -> list[str]:
+    """Return why engines are missing; those not built share one reason."""
+    names = dict.fromkeys(
+        f"db_bench_{engine.executable}"
+        for engine in engines
+        if engine.missing.startswith(NOT_BUILT)
+    )
+    others = {e.missing for e in engines if not e.missing.startswith(NOT_BUILT)}
+    reasons = sorted(others - {""})
+    if names:
+        fault = "no such directory"
+        if build_dir.is_dir():
+            fault = f"drivers/ contains no {' and no '.join(names)}"
+        remedy = "pass the directory of a build that has them"
+        if build_dir == ROOT / DEFAULT_BUILD:
+            remedy = "build them with scripts/setup"
+        reasons.insert(0, f"{option} {build_dir}: {fault}; {remedy}")
+    return reasons
 
 
 def refuse_full_disk(data_dir: Path) -> None:

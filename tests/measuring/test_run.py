@@ -226,7 +226,11 @@ def test_a_missing_engine_is_a_failure_and_the_rest_runs(lab: Lab) -> None:
 def test_nothing_to_measure_is_refused(lab: Lab) -> None:
     lab.engine("gone", None)
     done = lab.call("run", "lab")
-    assert done.returncode == 5 and "nothing can be measured" in done.stderr
+    assert done.returncode == 5 and "nothing can be measured; --build" in done.stderr
+    missing = f"{lab.root}/build: drivers/ contains no db_bench_gone; pass"
+    assert missing in done.stderr
+    (lab.root / "build").rename(lab.root / "away")
+    assert f"{lab.root}/build: no such dir" in lab.call("run", "lab").stderr
     assert list(lab.results.iterdir()) == []
 
 
