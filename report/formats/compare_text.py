@@ -82,7 +82,10 @@ def refusal(refused: NotComparable) -> str:
         f"\n  {visible(str(difference))}" for difference in refused.differences
     )
     names = visible(f"{refused.base} and {refused.new}")
-    return f"{names} cannot be compared: their rates mean different things{differences}"
+    reason = "their rates mean different things"
+    if refused.has_no_shared_cell:
+        reason = "they have no cell in common"
+    return f"{names} cannot be compared: {reason}{differences}"
 
 
 def header(compared: ComparedRuns) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from report.stats.shifts import as_share
 from report.stats.two_run_decision import Limits, beyond_unchanged, judge
 from report.verdict.comparable_run import ComparableRun, SampledCell, of_run
 
+_CELLS = "cells"
 _NOT_SET = "not set"
 
 
@@ -54,6 +55,11 @@ class NotComparable:
     base: str
     new: str
     differences: tuple[Difference, ...]
+
+    @property
+    def has_no_shared_cell(self) -> bool:
+        """True if the runs measured different cells, and are otherwise comparable."""
+        return [difference.what for difference in self.differences] == [_CELLS]
 
 
 @dataclass(frozen=True)
@@ -180,7 +186,7 @@ def compare_sources(
         *_of_cells(base, new),
     )
     if not differences and not base.cells.keys() & new.cells.keys():
-        differences = (Difference("cells", _some(base.cells), _some(new.cells)),)
+        differences = (Difference(_CELLS, _some(base.cells), _some(new.cells)),)
     if differences:
         return NotComparable(base.name, new.name, differences)
     changes = tuple(_build_changes(base, new))

@@ -97,6 +97,22 @@ def test_runs_of_two_machines_are_refused_with_both_names(results: Path) -> None
     assert (done.returncode, answer["exit"]) == (5, 5)
 
 
+def test_runs_of_other_cells_are_refused_with_that_reason(results: Path) -> None:
+    document = two_runs.plan("20260103-000000-quick")
+    document |= {"cells": document["cells"][:1], "order": []}
+    two_runs.write(results / document["run"], {}, document)
+    document = two_runs.plan("20260104-000000-quick")
+    document |= {"cells": document["cells"][1:2], "order": []}
+    two_runs.write(results / document["run"], {}, document)
+    done = compare(results, "@-2", "@-1")
+    assert done.returncode == 5
+    first, rest = done.stderr.splitlines()
+    assert first.endswith("cannot be compared: they have no cell in common")
+    assert rest.startswith("  cells: alpha/baseline/readseq in base, beta")
+    done = compare(results, BASE, "20260103")
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_program_gets_every_cell(results: Path) -> None:
     document: dict[str, Any] = json.loads(
         compare(results, BASE, NEW, "--format=json").stdout
@@ -261,7 +277,7 @@ def test_a_run_of_two_builds_is_distinguished(results: Path) -> None:
     (folder / "ab.json").write_text("{}")
     done = compare(results, BASE, folder.name)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "it contains ab.json" in done.stderr
+    assert "is an A/B run; expected a run of one build" in done.stderr
 
 
 def google(results: Path, run: str, name: str, **context: Any) -> str:
