@@ -156,7 +156,7 @@ def _young_row(
     settings = new.by_name[cell].settings_sha256
     earlier = [entry.by_name.get(cell) for entry in before]
     other = [c for c in earlier if c and c.rate and c.settings_sha256 != settings]
-    few = f"{count(points, 'earlier run')}, at least {LEAST_EARLIER} needed"
+    few = f"{count(points, 'earlier run')}; at least {LEAST_EARLIER} are needed"
     if not other:
         return _plain(cell, GateOutcome.UNCOMPARED, few)
     gated = len(other) >= LEAST_EARLIER
@@ -222,12 +222,12 @@ def _no_verdict_reason(
         return "no cell of this run has a rate", False
     has = f"the history has {count(len(older), 'earlier run')}"
     if len(older) < LEAST_EARLIER:
-        return f"{has}, at least {LEAST_EARLIER} needed", True
+        return f"{has}; at least {LEAST_EARLIER} are needed", True
     same = [entry for entry in older if _comparable(entry, new)]
     if not same:
         return f"{has}, none with this machine, method, suite and kind of run", False
     if len(same) < LEAST_EARLIER:
         runs = count(len(same), "earlier run")
-        needed = f"with this machine and suite, at least {LEAST_EARLIER} needed"
+        needed = f"with this machine and suite; at least {LEAST_EARLIER} are needed"
         return f"the history has {runs} {needed}", True
     return "the cells' settings differ from those of the earlier runs", False

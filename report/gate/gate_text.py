@@ -42,13 +42,14 @@ def lines(gate: Gate, code: int) -> list[TextLine]:
     head = [
         TextLine(f"kvmatrix check  {gate.run}", "bold"),
         TextLine(f"against   {gate.against}"),
-        TextLine(f"rule      {gate.method}"),
+        *([TextLine(f"rule      {gate.method}")] if gate.method else []),
         TextLine(""),
     ]
     body: list[TextLine] = []
     if rows := shown(gate):
         body += [*verdict_table(rows).lines(), TextLine("")]
-    body.append(TextLine(summary(gate)))
+    if gate.rows:
+        body.append(TextLine(summary(gate)))
     if gate.slower:
         body += [TextLine(f"confirm   {hint}") for hint in gate.hints]
     return [*head, *body, TextLine(conclusion(gate, code), "bold")]

@@ -184,17 +184,23 @@ def _against_run(
     )
     from report.gate.gate_verdict import Gate
     from report.stats.two_run_decision import Limits
+    from report.terms.numbers import count
     from report.trust.judge import load_run
     from report.verdict.run_changes import ComparedRuns, compare
 
     new = load_run(path)
     unfinished = new.is_unfinished
-    if (back := _BACK.fullmatch(against)) and len(all_runs(results)) < int(back[1]):
-        reason = f"there is no run {against}"
+    earlier = len(all_runs(results))
+    if (back := _BACK.fullmatch(against)) and earlier < int(back[1]):
+        reason = (
+            f"there is no run {against}; {results} has only {count(earlier, 'run')}"
+        )
         return Gate(new.plan.run, against, "", (), unfinished, reason, no_base=True)
     base_path = find_run(results, against)
     if base_path.resolve() == path.resolve():
-        raise click.UsageError(f"--against: {against} is the run itself; name another")
+        raise click.UsageError(
+            f"--against: {against} is the run itself; name another run"
+        )
     base = load_run(base_path)
     names = [str(cell) for cell in {**base.cells, **new.cells}]
     limits = Limits(threshold=threshold, least_confidence=LEAST_CONFIDENCE)

@@ -112,7 +112,13 @@ def test_a_run_against_another(tmp_path: Path) -> None:
 def test_the_first_run_has_nothing_before_it(tmp_path: Path) -> None:
     run_of(tmp_path, 1)
     words = ["@last", "--against", "@-2"]
-    assert check(tmp_path, *words).exit_code == 5
+    first = check(tmp_path, *words)
+    assert first.exit_code == 5
+    assert first.stdout.splitlines()[2:] == [
+        "",
+        "not passed: nothing was judged: there is no run @-2;"
+        f" {tmp_path} has only 1 run",
+    ]
     allowed = check(tmp_path, *words, "--allow-no-base")
     assert allowed.exit_code == 0
     assert "passed without a comparison" in allowed.stdout

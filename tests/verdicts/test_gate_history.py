@@ -222,7 +222,7 @@ def test_a_new_cell_has_no_base_and_fails_nothing() -> None:
     entries = history(13, CELLS)
     extra = entry_cell(CellName("alpha", "x", "readseq"), 10.0)
     now = dataclasses.replace(entries[-1], cells=(*entries[-1].cells, extra))
-    result = gate_from_history(now, entries[:-1], 0.05)
-    [new] = result.of(GateOutcome.UNCOMPARED)
-    assert "0 earlier runs, at least 5 needed" in new.remark
-    assert result.exit_code() == 0
+    found = gate_from_history(now, entries[:-1], 0.05)
+    [new] = found.of(GateOutcome.UNCOMPARED)
+    assert "0 earlier runs; at least 5 are needed" in new.remark
+    assert found.exit_code() == 0
