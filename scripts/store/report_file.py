@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from report.exchange.exported_cells import left_out
+from report.model.record import LINES
 from report.terms.text_table import visible
 from report.trust.judge import load_run
 from scripts.store.run_places import CannotStart
@@ -51,6 +52,10 @@ def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
 
     Raises ResultsError, OSError, CannotStart or click.UsageError.
     """
+    lines = path / LINES
+    if not (lines.exists() and lines.stat().st_size):
+        state = "is empty" if lines.exists() else "does not exist"
+        click.echo(f"kvmatrix: warning: {lines} {state}: no rates", err=True)
     if (path / "ab.json").is_file():
         text = _ab_report(path, kind)
     else:

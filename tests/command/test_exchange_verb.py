@@ -83,6 +83,18 @@ def test_what_goes_to_stdout_is_not_opened(
     assert "--open needs a file; add -o FILE" in done.stderr
 
 
+@pytest.mark.parametrize("state", ["is empty", "does not exist"])
+def test_lost_measurements_are_warned_of(tmp_path: Path, state: str) -> None:
+    folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID)
+    lines = folder / "measurements.jsonl"
+    lines.write_text("")
+    if state == "does not exist":
+        lines.unlink()
+    done = report(folder, "--format", "md")
+    assert done.returncode == 0
+    assert done.stderr == f"kvmatrix: warning: {lines} {state}: no rates\n"
+
+
 def test_a_damaged_run_ends_with_2(tmp_path: Path) -> None:
     folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID)
     (folder / "measurements.jsonl").write_text('{"schema": NaN}\n')
