@@ -79,10 +79,9 @@ def parse_description(
 ) -> Description:
     """Return the description in an answer to --describe.  Raises NotUsable."""
     if outcome.exit != "0":
-        raise NotUsable(
-            f"{name} --describe failed (exit: {outcome.exit}):"
-            f" {outcome.stderr_tail[-300:]}"
-        )
+        tail = outcome.stderr_tail[-300:].strip()
+        problem = f"{name} --describe failed (exit: {outcome.exit})"
+        raise NotUsable(f"{problem}: {tail}" if tail else problem)
     try:
         document = parse_object(text, "--describe")
         validate(document, "description", "--describe")
