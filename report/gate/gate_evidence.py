@@ -113,10 +113,17 @@ def gate_from_comparison(
     verdict.  `unfinished` is True if the new run is unfinished.
     """
     if isinstance(compared, NotComparable):
-        why = "; ".join(str(difference) for difference in compared.differences)
-        method = "two runs that cannot be compared"
+        differences = tuple(map(str, compared.differences))
+        words = ("difference prevents", "differences prevent")
+        prevent = count(len(differences), *words)
         return Gate(
-            compared.new, compared.base, method, (), unfinished, common_reason=why
+            compared.new,
+            compared.base,
+            "two runs that cannot be compared",
+            (),
+            unfinished,
+            nothing=f"{prevent} a comparison",
+            differences=differences,
         )
     is_chosen = chosen or _every
     limits = compared.limits

@@ -38,7 +38,8 @@ def annotations(gate: Gate, code: int) -> list[str]:
         commands += [command("notice", "confirm", hint) for hint in gate.hints]
     commands += _warnings(gate)
     if code != PASSED and not bad:
-        commands.append(command("error", "kvmatrix check", conclusion(gate, code)))
+        message = "\n".join([conclusion(gate, code), *gate.differences])
+        commands.append(command("error", "kvmatrix check", message))
     elif not gate.can_pass:
         commands.append(command("warning", "kvmatrix check", conclusion(gate, code)))
     return commands
@@ -78,7 +79,11 @@ def step_summary(gate: Gate, code: int) -> str:
     if gate.hints and gate.slower:
         commands = "".join(f"\n    {one_line(hint)}" for hint in gate.hints)
         blocks.append(f"Confirm with:\n{commands}")
-    blocks.append(f"Rule: {escaped(one_line(gate.method))}.")
+    if gate.differences:
+        items = (f"- {escaped(one_line(text))}" for text in gate.differences)
+        blocks.append("\n".join(items))
+    if gate.method:
+        blocks.append(f"Rule: {escaped(one_line(gate.method))}.")
     return "\n\n".join(blocks) + "\n"
 
 

@@ -87,7 +87,7 @@ def render(gate: Gate, code: int) -> str:
 
 def _output(gate: Gate, code: int) -> str:
     hints = [f"confirm: {hint}" for hint in gate.hints] if gate.slower else []
-    return "\n".join([summary(gate), *hints, conclusion(gate, code)])
+    return "\n".join([summary(gate), *hints, *gate.differences, conclusion(gate, code)])
 
 
 def _name(row: VerdictRow) -> tuple[str, str]:

@@ -50,6 +50,7 @@ def lines(gate: Gate, code: int) -> list[TextLine]:
         body += [*verdict_table(rows).lines(), TextLine("")]
     if gate.rows:
         body.append(TextLine(summary(gate)))
+    body += [TextLine(f"differs   {difference}") for difference in gate.differences]
     if gate.slower:
         body += [TextLine(f"confirm   {hint}") for hint in gate.hints]
     return [*head, *body, TextLine(conclusion(gate, code), "bold")]
@@ -161,6 +162,7 @@ def document(gate: Gate, code: int) -> dict[str, Any]:
         "conclusion": conclusion(gate, code),
         "unfinished": gate.unfinished,
         "no_base": gate.no_base,
+        "differences": list(gate.differences),
         "confirm": list(gate.hints),
         "rows": [_row_document(row) for row in gate.rows],
     }

@@ -50,6 +50,7 @@ class Gate:
     common_reason: str = ""
     no_base: bool = False
     hints: tuple[str, ...] = ()  # commands that confirm the findings
+    differences: tuple[str, ...] = ()  # each prevents the comparison
 
     def of(self, *outcomes: GateOutcome) -> tuple[VerdictRow, ...]:
         """Return the rows with these outcomes, the largest change first."""

@@ -211,11 +211,30 @@ def test_an_unfinished_run_never_passes(tmp_path: Path) -> None:
         assert reason in empty.stdout
 
 
-def test_help_says_what_a_gate_requires_and_excuses() -> None:
-    help_text = " ".join(CliRunner().invoke(main, ["check", "--help"]).output.split())
-    assert "run -n 4" in help_text
-    assert "still gives exit code 3" in help_text
-    assert "@last" in help_text
+def test_each_difference_that_prevents_a_comparison_is_printed_once(
+    tmp_path: Path,
+) -> None:
+    base, new = run_of(tmp_path, 1), run_of(tmp_path, 2)
+    path = tmp_path / new / "run.json"
+    document = json.loads(path.read_text())
+    document["machine"] |= {"kernel": "6.1", "cpu_model": "x"}
+    path.write_text(json.dumps(document))
+    found = check(tmp_path, new, "--against", base)
+    assert found.exit_code == 5
+    *_, first, second, last = found.stdout.splitlines()
+    assert first.startswith("differs   machine: ") and second.startswith("differs   ma")
+    assert last == "not passed: nothing was judged: 2 differences prevent a comparison"
+    assert found.stdout.count("6.1 in new") == 1
+    on_github = check(tmp_path, new, "--against", base, "--format", "github")
+    (annotation,) = on_github.stdout.splitlines()
+    assert "6.1 in new" in annotation
+
+
+def test_help_says_what_is_needed_and_excused() -> None:
+    told = " ".join(CliRunner().invoke(main, ["check", "--help"]).output.split())
+    assert "run -n 4" in told
+    assert "still exits 3" in told
+    assert "@last" in told
 
 
 def test_damaged_files_exit_2_and_name_the_file(tmp_path: Path) -> None:
