@@ -65,6 +65,13 @@ def test_an_odd_description_is_refused_by_its_key(change: Change, message: str) 
         parsed(answer(change))
 
 
+@pytest.mark.parametrize(("tail", "end"), [("", r"11\)$"), ("why\n", r"11\): why$")])
+def test_an_executable_that_crashes_is_reported(tail: str, end: str) -> None:
+    outcome = ProcessResult("signal 11", 1, tail)
+    with pytest.raises(NotUsable, match=rf"--describe failed \(exit: signal {end}"):
+        parse_description("db_bench_one", "one", outcome, b"")
+
+
 @pytest.mark.parametrize("change", [lambda d: d.clear(), lambda d: d.pop("flags")])
 def test_a_run_with_a_short_description_is_read(tmp_path: Path, change: Change) -> None:
     plan = synthetic_run.plan()
