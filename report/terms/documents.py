@@ -144,7 +144,8 @@ def _problem(error: JsonSchemaValueException) -> str:
     value, accepted = error.value, error.rule_definition
     if error.rule == "required":
         missing = next(key for key in accepted if key not in value)
-        return f"{missing!r} is missing"
+        kind = "not a kvmatrix document: " if missing == "schema" else ""
+        return f"{kind}{missing!r} is missing"
     if error.rule == "additionalProperties":
         names = (error.definition or {}).get("properties", {})
         odd = next(key for key in value if key not in names)

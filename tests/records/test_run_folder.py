@@ -102,6 +102,7 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
         ({"engine": "../etc"}, "engine"),
         ({"run": "another"}, "another"),
         ({"method": 2}, "method 2"),
+        ({"schema": ...}, "not a kvmatrix document: 'schema' is missing"),
         ({"schema": 4}, "schema 4"),
         ({"schema": 1}, "schema 1 in a run of schema 3"),
         ({"pass": "other"}, "pass"),
