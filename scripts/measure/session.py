@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic
 
@@ -39,6 +39,7 @@ class Session(ABC, Generic[P]):
 
     runner: Runner
     view_of: Callable[[P], View]  # makes the view that shows the progress
+    _is_noted: bool = field(init=False, default=False)  # the doctor's note was shown
 
     @abstractmethod
     def admit(self, plan: P, tell: Progress | None) -> dict[str, Any]:
@@ -77,7 +78,9 @@ class Session(ABC, Generic[P]):
         self.refuse(plan, environment)
         documents = {"environment": environment, **self.documents(plan)}
         folder = create_folder(self.runner.places.results, plan.run, documents)
-        return self._execute(plan, folder, [], [doctors_note(environment)])
+        notes = [] if self._is_noted else [doctors_note(environment)]
+        self._is_noted = True
+        return self._execute(plan, folder, [], notes)
 
     def resume(self, path: Path, config: Config) -> SessionResult[P]:
         """Measure what is missing from a run.  Raises CannotResume or CannotStart."""
@@ -130,7 +133,7 @@ def _outcome_of(loop: Loop, schedule: Schedule) -> tuple[int, str]:
     except Interrupted as stop:
         return stop.exit_code, "interrupted"
     except DiskFull as full:
-        return 3, f"{full}; free some space, then resume"
+        return 3, f"{full}; free some space"
     except ExecutableChanged as change:
         return 3, str(change)
     return 0, ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from report.config.toml_table import choices
 from report.model.plan import Engine, Plan
 from report.terms import numbers
 from scripts.planning.disk_room import SPARE_BYTES, free_bytes, looks_full, needed_bytes
@@ -81,10 +82,10 @@ def why_missing(engines: Sequence[Engine], option: str, build_dir: Path) -> list
     if names:
         fault = "no such directory"
         if build_dir.is_dir():
-            fault = f"drivers/ contains no {' and no '.join(names)}"
-        remedy = "pass the directory of a build that has them"
+            fault = f"drivers/ contains no {choices(names)}"
+        remedy = "pass the directory of a build"
         if build_dir == ROOT / DEFAULT_BUILD:
-            remedy = "build them with scripts/setup"
+            remedy = "build with scripts/setup"
         reasons.insert(0, f"{option} {build_dir}: {fault}; {remedy}")
     return reasons
 
@@ -93,8 +94,8 @@ def refuse_full_disk(data_dir: Path) -> None:
     """Raise CannotStart if executables cannot even be examined."""
     if looks_full(data_dir):
         raise CannotStart(
-            f"the data directory {data_dir} is full"
-            f" ({numbers.size(free_bytes(data_dir))} free); free some space, or choose"
+            f"the data directory {data_dir} has only"
+            f" {numbers.size(free_bytes(data_dir))} free; free some space, or choose"
             " another with --data-dir"
         )
 

@@ -33,8 +33,10 @@ def test_the_default_sizes_suffice_for_a_prediction(
 
 def test_a_small_size_is_predicted_after_measuring(lab: Lab) -> None:
     lab.engine("one", "honest")
-    done = lab.call("plan", "lab", "--num", "1000", "--measure", "-q")
+    done = lab.call("plan", "lab", "--num", "1000", "--measure")
     assert done.returncode == 0, done.stderr
+    assert len(list((lab.results / "plans").glob("*/run.json"))) == 3
+    assert done.stderr.count(" doctor: ") == 1
 
 
 def test_too_few_sizes_end_with_5_and_do_not_advise_what_was_done(lab: Lab) -> None:

@@ -123,7 +123,7 @@ def test_a_full_disk_ends_a_run_before_it_begins(
     monkeypatch.setattr(run_places, "free_bytes", lambda _: 0)
     done = lab.call("run", "lab", "--dry-run")
     assert done.returncode == 2
-    told = f"kvmatrix: the data directory {lab.data} is full (0 B free); free some"
+    told = f"kvmatrix: the data directory {lab.data} has only 0 B free; free some"
     assert told in done.stderr
 
 
