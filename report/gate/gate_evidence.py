@@ -122,7 +122,7 @@ def gate_from_comparison(
             "two runs that cannot be compared",
             (),
             unfinished,
-            nothing=f"{prevent} a comparison",
+            common_reason=f"{prevent} a comparison",
             differences=differences,
         )
     is_chosen = chosen or _every

@@ -8,7 +8,13 @@ from typing import Any
 import click
 
 from report.config.config_types import MOST_REPEATS
-from scripts.cli.option_types import CountType, DurationType, RateType
+from scripts.cli.option_types import (
+    ChoiceType,
+    CountType,
+    DurationType,
+    IntegerType,
+    RateType,
+)
 from scripts.store.run_places import DEFAULT_BUILD, ROOT
 
 DEFAULT_SEED = 301

@@ -222,11 +222,8 @@ USAGE = {
     "a b too many": (("--aa", "--a", "BUILD", "--b", "BUILD"), "leave --b out"),
     "an empty folder": (("--aa", "--a", "DATA"), "expected drivers/db_bench_* or"),
     "no folder": (("--aa", "--a", "DATA/none"), "DATA/none: no such directory"),
-    "no round": (("--screen-rounds", "0"), "0 is not in the range"),
-    "no label": (
-        ("--aa", "--a", "BUILD", "--label-a", " "),
-        "--label-a: expected 1 to 100",
-    ),
+    "no round": (("--screen-rounds", "0"), "0 is too small"),
+    "no label": (("--aa", "--a", "BUILD", "--label-a", " "), "expected 1 to 100"),
     "one label": (
         ("--a", "BUILD", "--b", "BUILD", "--label-a", "x", "--label-b", "x"),
         "both sides are labelled 'x'",
@@ -242,7 +239,7 @@ def test_bad_usage_exits_2_with_the_expected_arguments(lab: Lab, what: str) -> N
     arguments = [w.replace("DATA", names["DATA"]) for w in words]
     done = lab.call("ab", "lab", *(names.get(word, word) for word in arguments))
     assert done.returncode == 2
-    assert told.replace("DATA", names["DATA"]) in " ".join(done.stderr.split())
+    assert message.replace("DATA", names["DATA"]) in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize("form", ["drivers", "tree"])

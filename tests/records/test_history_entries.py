@@ -17,7 +17,7 @@ from report.terms.documents import ResultsError, validate
 from report.trust.judge import load_run
 from report.verdict.new_history_entry import entry_of
 from scripts.store.history_store import add
-from tests.builders import synthetic_history as made
+from tests.builders import synthetic_history as past
 from tests.builders import synthetic_run
 
 Document = dict[str, Any]
