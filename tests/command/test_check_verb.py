@@ -233,7 +233,7 @@ def test_each_difference_that_prevents_a_comparison_is_printed_once(
 def test_help_says_what_is_needed_and_excused() -> None:
     told = " ".join(CliRunner().invoke(main, ["check", "--help"]).output.split())
     assert "run -n 4" in told
-    assert "still exits 3" in told
+    assert "still gives exit code 3" in told
     assert "@last" in told
 
 
