@@ -184,8 +184,8 @@ def _settings_in_force(compared: Comparison) -> list[str]:
     )
     if not rows:
         return []
-    names = ("Engine", "Scenarios", "In force, as read back", "Requested")
-    return ["## Settings in force", TextTable(names, (), (), rows).markdown()]
+    names = ("Engine", "Scenarios", "Effective, as reported", "Requested")
+    return ["## Effective settings", TextTable(names, (), (), rows).markdown()]
 
 
 def _listed(settings: Sequence[tuple[str, str]]) -> str:

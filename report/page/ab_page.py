@@ -116,10 +116,13 @@ def facts(row: AbRow) -> list[tuple[str, str]]:
     return [
         ("a → b, ops/s", sides_of(row)),
         (stage, numbers.count(judged.pairs, "pair")),
-        ("noise of a pair", numbers.percent(sigma) if sigma is not None else "–"),
-        ("blind below", "–" if smallest is None else slowdown(smallest)),
-        ("pairs for 5 %", f"{needed:,}" if needed is not None else "–"),
-        ("p slower, p faster", ", ".join(map(ab_words.probability, ps))),
+        ("noise per pair", numbers.percent(sigma) if sigma is not None else "–"),
+        (
+            "smallest detectable slowdown",
+            "–" if smallest is None else slowdown(smallest),
+        ),
+        ("pairs needed for 5 %", f"{needed:,}" if needed is not None else "–"),
+        ("p (slower), p (faster)", ", ".join(map(ab_words.probability, ps))),
     ]
 
 

@@ -133,7 +133,7 @@ def _lane(standing: Standing, comparison: Comparison, scale: LogScale) -> Lane:
         taken = [level for before, level in levels if x - before < _CROWDED_PERCENT]
         level = min(free_level(taken), _LEVELS - 1)
         levels.append((x, level))
-        label = f"{name}: {'best' if ratio == 1 else numbers.slower(ratio) + ' off'}"
+        label = f"{name}: {'best' if ratio == 1 else numbers.slower(ratio) + ' slower'}"
         dots.append(Dot(x, _offset_px(level), label))
     return Lane(standing, tuple(dots))
 

@@ -1,4 +1,4 @@
-"""Every published figure of a run's suite, next to ours or marked as not reproduced.
+"""Every published figure of a run's suite, next to ours or marked as not measured here.
 
 Figures that a sweep or the comparison with a page of rates shows are left out.
 """
@@ -14,7 +14,7 @@ from report.page.log_charts import Dumbbells
 from report.published import published_figures, published_tables
 from report.published.published_figures import About, Page
 from report.published.published_tables import (
-    NOT_REPRODUCED,
+    NOT_MEASURED_HERE,
     TESTS,
     PrintedRow,
     PublishedTable,
@@ -144,7 +144,7 @@ def _lines(
     note = row.printed.get("note", "")
     if not reproduced:
         why = "" if ours else _NO_CELL if row.engines else ""
-        note = "; ".join(filter(None, (NOT_REPRODUCED, why, note)))
+        note = "; ".join(filter(None, (NOT_MEASURED_HERE, why, note)))
     cells = tuple(as_printed(row.printed[column]) for column in table.columns)
     yield PublishedRow(row.label, None, "", cells, note, is_published=True)
     for chart, found in ours:
@@ -191,5 +191,5 @@ def _note(chart: Chart, row: Row) -> str:
     if (threads := row.threads) > 1:
         parts.append(f"{threads} threads")
     if row.settle_ns:
-        parts.append(f"settles in {numbers.seconds(row.settle_ns)} more")
+        parts.append(f"settling takes another {numbers.seconds(row.settle_ns)}")
     return ", ".join(parts)

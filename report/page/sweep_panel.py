@@ -15,7 +15,11 @@ from report.model.run import Run
 from report.page import line_plot
 from report.page.identity import EngineLook, look, looks
 from report.page.line_plot import Plot, PlotLine, PlotPoint
-from report.published.published_tables import NOT_REPRODUCED, PrintedRow, PublishedTable
+from report.published.published_tables import (
+    NOT_MEASURED_HERE,
+    PrintedRow,
+    PublishedTable,
+)
 from report.terms import numbers, titles
 from report.verdict import sweeps
 from report.verdict.chart_row import Row
@@ -238,7 +242,7 @@ def _printed(
     same = (v == number or str(v) == value for v in sweep.values)
     place = next((i for i, is_same in enumerate(same) if is_same), None)
     rated = engine and place is not None and sweep.is_rated(engine, place)
-    source = "published" if rated else NOT_REPRODUCED
+    source = "published" if rated else NOT_MEASURED_HERE
     shown = {title: row.printed.get(column, "") for title, column in columns.items()}
     cells = {
         title: Quantity(as_printed(text), _alone(row.number(columns[title])))

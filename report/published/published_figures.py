@@ -222,7 +222,7 @@ def _explain_ratio(page: Page, figure: PublishedFigure, base: PublishedFigure) -
             continue
         if row is not base and _follows(figure, row):
             text += (
-                f" What it prints is the ratio to the baseline's "
+                f" The printed value is the ratio to the baseline's "
                 f"{inside(title(row.benchmark))}, {row.printed_rate}."
             )
     return text
@@ -231,6 +231,6 @@ def _explain_ratio(page: Page, figure: PublishedFigure, base: PublishedFigure) -
 def _explain_bar(figure: PublishedFigure, best: PublishedFigure) -> str:
     share = figure.ops_per_sec / best.ops_per_sec
     return (
-        f"The page draws a bar of {figure.bar_px} px; the printed rate is worth "
+        f"The page draws a bar of {figure.bar_px} px; the printed rate corresponds to "
         f"{math.floor(share * FULL_BAR_PX + 0.5)} px."
     )

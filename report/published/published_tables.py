@@ -32,7 +32,7 @@ from report.terms import numbers
 from report.terms.documents import ResultsError
 
 TESTS, SWEEP = "tests", "sweep"
-NOT_REPRODUCED = "published, not reproduced"
+NOT_MEASURED_HERE = "published, not measured here"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from report.model.ab_run import AbRun
 from report.terms import numbers
 from report.verdict.ab_verdicts import AbResult
 from report.words import ab_words
-from report.words.summary_badges import Badge
+from report.words.summary_badges import Badge, share_of_all
 from report.words.verdict_rows import VerdictRow
 from report.words.verdict_words import FAILED
 
@@ -34,7 +34,8 @@ def badges(result: AbResult, counts: Sequence[VerdictRow]) -> list[Badge]:
         facts.append(Badge(f"{failed} failed", warns=True))
     if disturbed:
         repetitions = numbers.count(disturbed, "disturbed repetition")
-        facts.append(Badge(f"{repetitions}, none dropped", warns=True))
+        share = share_of_all(disturbed, 2 * ab_words.pairs_measured(result))
+        facts.append(Badge(f"{repetitions}{share}, none dropped", warns=True))
     if run.torn:
         facts.append(Badge("incomplete last line ignored", warns=True))
     if not counts:

@@ -8,8 +8,8 @@ from __future__ import annotations
 Columns = tuple[tuple[str, str], ...]  # title and meaning
 
 PERCENTILES: Columns = (
-    ("p50", "half of the calls took no longer"),
-    ("p90", "9 of 10 calls took no longer"),
+    ("p50", "half of the calls took this long or less"),
+    ("p90", "9 of 10 calls took this long or less"),
     ("p99", "99 of 100; accurate to 0.8 %, rounded up"),
     ("p99.9", "999 of 1,000"),
     ("p99.99", "9,999 of 10,000"),
@@ -100,14 +100,13 @@ COUNTER_LIMITS = (
     "Bytes of read and write calls (rchar and wchar of /proc/self/io) exclude access "
     "through memory maps, and include files outside the database.",
     "Bytes to storage (write_bytes) are counted when a page becomes dirty. A page "
-    "that is written twice counts once, data that is deleted before it reaches the "
-    "disk counts as well, and the journal of the file system does not count.",
+    "that is written twice is included once. Data that is deleted before it reaches "
+    "the disk is included, and the journal of the file system is not.",
     "Bytes from storage (read_bytes) are exact and include read-ahead. Reads from the "
     "page cache are not counted.",
     "Allocated bytes are those of the files in the database's folder, sampled after "
     "the flush, after settling, after closing and ten times per second. The peak can "
-    "miss a file that lives shorter, and always misses a deleted file that is still "
-    "open.",
+    "miss a short-lived file, and always misses a deleted file that is still open.",
     "Anonymous and file-mapped memory are sampled at the end of the loop and ten "
     "times per second, and the largest samples are shown. Their sum may differ from "
     "the largest resident size, which the kernel records.",

@@ -127,9 +127,9 @@ def _share(figures: ShareFigures | None) -> CellText:
         return CellText()
     # A name that ends in bytes or entries has means, not shares.
     if figures["what"].endswith(("bytes", "entries")):
-        return CellText(f"{figures['share']:,.1f}, theory {figures['theory']:,.1f}")
+        return CellText(f"{figures['share']:,.1f}, expected {figures['theory']:,.1f}")
     drawn, theory = figures["share"] * 100, figures["theory"] * 100
-    return CellText(f"{drawn:.2f} %, theory {theory:.2f} %")
+    return CellText(f"{drawn:.2f} %, expected {theory:.2f} %")
 
 
 def _medians(counts: Iterable[Mapping[str, int] | None]) -> dict[str, float]:

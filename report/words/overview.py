@@ -22,8 +22,8 @@ from report.words.chart_detail import latency_of
 
 SPACE_MEANING = (
     "On disk: bytes allocated in the closed database per byte of live entries, and the"
-    " total. For benchmarks that write, also the bytes written until the flush, per"
-    " byte of entries put: by write calls → to storage."
+    " total. For benchmarks that write, also the bytes written up to the flush, per"
+    " byte of entries: through write calls → to storage."
 )
 # Doublings of the least value after which a cell has no colour.
 _TAIL_HALVINGS = 6

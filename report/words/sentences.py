@@ -148,9 +148,9 @@ def _facts(row: Row) -> list[str]:
     """Return threads, notable times outside the timed work, processors and stalls."""
     facts = [f"{row.threads} threads"] if row.threads > 1 else []
     for form, span_ns in (
-        ("settles in {} more", row.settle_ns),
-        ("closes in {}", row.close_ns),
-        ("recovers in {} after a kill", row.recover_ns),
+        ("settling takes another {}", row.settle_ns),
+        ("closing takes {}", row.close_ns),
+        ("recovery after a kill takes {}", row.recover_ns),
     ):
         if (notable_ns := row.notable(span_ns)) is not None:
             facts.append(form.format(numbers.seconds(notable_ns)))

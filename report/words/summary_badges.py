@@ -12,7 +12,7 @@ from report.verdict.chart_row import WIDE_SPREAD, Row
 from report.verdict.comparison import FAILURES, Comparison
 from report.words.workloads import value_bounds
 
-_MOST_SIZES = 3  # distinct sizes that are listed; more are given as a range
+_MOST_SIZES = 3  # list up to this many distinct sizes; show more as a range
 _VALUES = {"value_size", "value_size_min", "value_size_max"}
 
 
@@ -87,7 +87,7 @@ def _noise(comparison: Comparison) -> Badge:
 
 
 def _disturbances(cells: Sequence[Cell]) -> list[Badge]:
-    """Return a badge with the number of disturbed repetitions, [] without any."""
+    """Return a badge with the number of disturbed repetitions, [] if there are none."""
     last = [m for c in cells for m in (*c.repetitions, c.latency) if m]
     repeated = sum(m.attempt > 1 for m in last)
     still = sum(bool(m.disturbed) for m in last)
@@ -97,7 +97,14 @@ def _disturbances(cells: Sequence[Cell]) -> list[Badge]:
     text = numbers.count(number, "disturbed repetition")
     text += f", {repeated} retried" if repeated else ""
     text += f", {still} still disturbed" if still else ""
-    return [Badge(text, warns=still > 0)]
+    return [Badge(text + share_of_all(still, len(last)), warns=still > 0)]
+
+
+def share_of_all(disturbed: int, repetitions: int) -> str:
+    """Return " (71 % of all)" if most repetitions were disturbed, else ""."""
+    if 2 * disturbed <= repetitions:
+        return ""
+    return f" ({numbers.percent(disturbed / repetitions)} of all)"
 
 
 def _without_latency(run: Run, rows: Sequence[Row]) -> int:
@@ -161,7 +168,7 @@ def _sizes(run: Run) -> list[str]:
 
 
 def _range(bounds: Iterable[tuple[int, int]], what: str) -> list[str]:
-    """Return "100 B values" or "100 or 200 to 2,000 B values", [] without bounds."""
+    """Return "100 B values" or "100 or 200 to 2,000 B values"; [] if there are none."""
     ranges = sorted(bounds)
     if len(ranges) > _MOST_SIZES:
         ranges = [(ranges[0][0], max(high for _, high in ranges))]

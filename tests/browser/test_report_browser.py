@@ -21,7 +21,7 @@ def test_it_is_complete_without_scripts(chromium: Any, page_file: Path) -> None:
     report = Opened(chromium, page_file, java_script_enabled=False)
     text = report.page.inner_text("body")
     for phrase in (
-        *("wins", "unsupported", "settles in", "2011 and now", "id raw"),
+        *("wins", "unsupported", "settling takes another", "2011 and now", "id raw"),
         *("Noise of the run", "p50", "disturbed in", "the control"),
     ):
         assert phrase in text, phrase

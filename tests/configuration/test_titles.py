@@ -44,7 +44,7 @@ def test_the_cards_keep_them_too(tmp_path: Path) -> None:
             line |= synthetic_records.retimed(line, line["loop_ns"] * 9)
     run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
     cards = tree(report_page.render(run)).at("glance").all("article", "card")
-    sentence = "Weakest: YCSB, its own Zipf, YCSB A, update heavy, "
+    sentence = "Largest gap: YCSB, its own Zipf, YCSB A, update heavy, "
     assert any(sentence in card.text for card in cards)
     chart = next(c for c in comparison.compare(run).charts if c.benchmark == "ycsba")
     assert sentences.chart_name(chart) == "YCSB, its own Zipf, YCSB A, update heavy"

@@ -94,8 +94,8 @@ def test_a_run_of_reads_reports_the_space_on_disk(tmp_path: Path) -> None:
 
 
 def test_markdown_has_the_settings_in_force(varied: Run) -> None:
-    head, _, *rows = section(markdown.render(varied), "Settings in force")
-    assert head == ["Engine", "Scenarios", "In force, as read back", "Requested"]
+    head, _, *rows = section(markdown.render(varied), "Effective settings")
+    assert head == ["Engine", "Scenarios", "Effective, as reported", "Requested"]
     alpha = [row for row in rows if row[0] == "Alpha"]
     scenarios = sorted(", ".join(row[1] for row in alpha).split(", "))
     assert scenarios == sorted(s.title for s in varied.plan.scenarios)

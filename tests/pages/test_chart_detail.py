@@ -150,7 +150,7 @@ def test_a_saturated_open_loop_has_no_percentiles(page: RunPage) -> None:
 def test_each_engine_has_its_rate_over_time(page: RunPage) -> None:
     anchors = {anchor for _, anchor, _ in page.cells()}
     for anchor in anchors:
-        shown = page.tables.at(anchor, "Rate over the loop")
+        shown = page.tables.at(anchor, "Rate over time")
         rated = {NAMES[e] for e, a, _ in page.cells() if a == anchor}
         assert set(shown.rows) == rated
     drawn = re.findall(r'<path d="(M0 40[^"]+)"', page.text)
@@ -160,7 +160,7 @@ def test_each_engine_has_its_rate_over_time(page: RunPage) -> None:
 
 
 def test_stalls_are_marked_and_listed(page: RunPage) -> None:
-    shown = page.tables.at("c-sync-fillseqsync", "Rate over the loop")
+    shown = page.tables.at("c-sync-fillseqsync", "Rate over time")
     stalled = [n for n, row in shown.rows.items() if "stall" in " ".join(row.values())]
     assert stalled == ["Alpha"]
     text = " ".join(shown.rows["Alpha"].values())
@@ -175,7 +175,7 @@ def test_stalls_are_marked_and_listed(page: RunPage) -> None:
 
 
 def test_the_slowest_interval_is_next_to_the_median(page: RunPage) -> None:
-    shown = page.tables.at("c-sync-fillseqsync", "Rate over the loop").rows["Alpha"]
+    shown = page.tables.at("c-sync-fillseqsync", "Rate over time").rows["Alpha"]
     lines = sorted(
         page.counted("alpha", "fillseqsync", "throughput"), key=lambda m: m["loop_ns"]
     )
@@ -330,7 +330,7 @@ def test_tails_and_space_need_no_chart_to_be_opened(page: RunPage) -> None:
 
 def test_the_limits_of_the_counters_are_stated_once(page: RunPage) -> None:
     assert page.text.count("of /proc/self/io) exclude access through memory maps") == 1
-    assert page.text.count("the journal of the file system does not") == 1
+    assert page.text.count("the journal of the file system is not") == 1
 
 
 def test_every_table_has_a_caption_and_scopes(page: RunPage) -> None:

@@ -96,7 +96,7 @@ def test_each_type_has_its_count_its_share_and_its_latencies(run: Run) -> None:
 def test_measured_shares_are_next_to_theoretical_ones(run: Run) -> None:
     table = mixes.shares(chart(run, "ycsba"))
     texts = column(table, "hottest 1 % of keys")
-    assert texts == ["60.46 %, theory 60.51 %"] * 3
+    assert texts == ["60.46 %, expected 60.51 %"] * 3
     assert mixes.shares(chart(run, "readrandom")) is None
     assert "60.51 %" in tree(report_page.render(run)).at("c-mixed-ycsba").text
 

@@ -177,6 +177,12 @@ def varied(folder: Path) -> Run:
     return load_run(synthetic_run.write_varied(folder))
 
 
+def test_a_share_of_disturbed_repetitions_is_shown_if_it_is_most_of_them() -> None:
+    assert summary_badges.share_of_all(5, 10) == ""
+    assert summary_badges.share_of_all(6, 10) == " (60 % of all)"
+    assert summary_badges.share_of_all(0, 0) == ""
+
+
 def test_chips_say_noise_disturbances_and_findings(tmp_path: Path) -> None:
     run = varied(tmp_path)
     chips = texts(run)
@@ -228,9 +234,9 @@ def test_a_row_reports_work_outside_the_clock(tmp_path: Path) -> None:
         for chart, row in compared.ranked_rows
     }
     assert note["gamma", "fillrandom"][0] == "closing took 8.00× the timed work"
-    assert "closes in 498 ms" in note["gamma", "fillrandom"]
-    assert "recovers in 3.00 ms after a kill" in note["gamma", "fillrandom"]
-    assert "settles in 2.50 s more" in note["alpha", "fillseqsync"]
+    assert "closing takes 498 ms" in note["gamma", "fillrandom"]
+    assert "recovery after a kill takes 3.00 ms" in note["gamma", "fillrandom"]
+    assert "settling takes another 2.50 s" in note["alpha", "fillseqsync"]
     assert "1 stall, 300 ms in all" in note["alpha", "fillseqsync"]
     assert "uses 1.9 processors" in note["beta-tree", "fillseqbatch"]
     assert note["beta-tree", "fillseqbatch"][0].startswith("still works after settling")

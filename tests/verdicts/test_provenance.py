@@ -73,7 +73,7 @@ def test_the_limits_of_the_figures_are_reported(run: Run) -> None:
     page = report_page.render(run)
     assert "only their sum is reliable" in page
     assert "read no clock" not in page
-    assert page.count("read the clock about once in 16 µs") == 2
+    assert page.count("read the clock about once every 16 µs") == 2
 
 
 def test_only_what_was_requested_is_called_requested(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from report.config import configuration
 from report.page import report_page
 from report.published import published_figures, published_tables
-from report.published.published_tables import NOT_REPRODUCED
+from report.published.published_tables import NOT_MEASURED_HERE
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
 from tests.builders import synthetic_records, synthetic_run, synthetic_sweep
@@ -50,7 +50,7 @@ def test_all_rows_are_on_a_page_without_measurements_of_them(
     shown = rows(page(tmp_path, plan))
     assert len(table.rows) == len(shown) == SOURCES[name]
     for printed, row in zip(table.rows, shown, strict=True):
-        assert NOT_REPRODUCED in row[-1]
+        assert NOT_MEASURED_HERE in row[-1]
         for column, cell in zip(table.columns, figures(row)[1:-1], strict=True):
             assert cell == as_shown(printed.printed[column]), (printed, column)
 
@@ -75,7 +75,7 @@ def test_a_row_is_next_to_ours_only_where_ours_has_a_rate(tmp_path: Path) -> Non
     (tmp_path / "measurements.jsonl").write_text("")
     alone = rows(report_page.render(load_run(tmp_path)))
     assert len(alone) == len(shown)
-    marked = [row for row in alone if any(NOT_REPRODUCED in cell for cell in row)]
+    marked = [row for row in alone if any(NOT_MEASURED_HERE in cell for cell in row)]
     assert len(marked) == len(alone)
 
 
@@ -105,9 +105,9 @@ def test_our_rows_are_under_the_published_row_of_the_same_test(tmp_path: Path) -
     assert len(rated) == 2
     assert all(">10.0<" in row and "1,000 entries" in row for row in rated)
     shown = {row[0]: row[-1] for row in rows(text)}
-    assert NOT_REPRODUCED not in shown["RocksDB 2.7, fillrandom + compact"]
-    assert NOT_REPRODUCED in shown["RocksDB 2.7, readrandom"]  # not measured yet
-    assert NOT_REPRODUCED in shown["RocksJava, readrandom"]
+    assert NOT_MEASURED_HERE not in shown["RocksDB 2.7, fillrandom + compact"]
+    assert NOT_MEASURED_HERE in shown["RocksDB 2.7, readrandom"]  # not measured yet
+    assert NOT_MEASURED_HERE in shown["RocksJava, readrandom"]
     assert "unfinished" in text
 
 
