@@ -71,7 +71,7 @@ def load_ab(path: Path) -> RecordedAbRun:
     for m in lines.measurements:
         _check_membership(m, plan.run, f"{lines_path}:{m.line}")
     rounds = rounds_of(lines.measurements, plan.cells, plan.rule, str(lines_path))
-    _check_able(rounds, plan, lines_path)
+    _check_can_run(rounds, plan, lines_path)
     counts = read_count_lines(path / COUNTS_FILE, plan.run, plan.cells)
     environment = read_environment(path)
     return RecordedAbRun(path, plan, lines, rounds, counts, environment, document)
@@ -79,32 +79,32 @@ def load_ab(path: Path) -> RecordedAbRun:
 
 def check_unaltered(recorded: RecordedAbRun) -> None:
     """Raise ResultsError if the plan was altered, so that the run cannot resume."""
-    place = recorded.path / AB_PLAN
+    location = recorded.path / AB_PLAN
     for plan in recorded.plan.sides.values():
-        check_amounts(plan, place)
-    check_settings(recorded.plan.settings(), recorded.document, place)
+        check_amounts(plan, location)
+    check_settings(recorded.plan.settings(), recorded.document, location)
 
 
-def _check_membership(m: Measurement, run: str, place: str) -> None:
+def _check_membership(m: Measurement, run: str, location: str) -> None:
     """Raise ResultsError unless a line belongs to this run."""
     record = m.record
     if record["run"] != run:
-        raise ResultsError(f"{place}: belongs to run {record['run']}, not {run}")
+        raise ResultsError(f"{location}: belongs to run {record['run']}, not {run}")
     schemas = range(_FIRST_SCHEMA, SCHEMA + 1)
     if record["schema"] not in schemas or record["method"] != METHOD:
         versions = f"schema {record['schema']} and method {record['method']}"
-        raise ResultsError(f"{place}: {versions} cannot be read as an A/B run")
+        raise ResultsError(f"{location}: {versions} cannot be read as an A/B run")
     if "ab" not in record:
-        raise ResultsError(f"{place}: not a line of an A/B run: 'ab' is missing")
+        raise ResultsError(f"{location}: not a line of an A/B run: 'ab' is missing")
 
 
-def _check_able(
+def _check_can_run(
     rounds: Mapping[CellName, Sequence[RoundLines]], plan: AbPlan, lines: Path
 ) -> None:
     for name, measured in rounds.items():
         if measured and plan.obstacle(name):
-            place = f"{lines}:{measured[0].lines[0].line}"
-            raise ResultsError(f"{place}: {name} cannot run on both sides")
+            location = f"{lines}:{measured[0].lines[0].line}"
+            raise ResultsError(f"{location}: {name} cannot run on both sides")
 
 
 def ab_plan_document(plan: AbPlan) -> dict[str, Any]:
@@ -139,25 +139,25 @@ def ab_plan_document(plan: AbPlan) -> dict[str, Any]:
 
 def read_ab_document(path: Path) -> dict[str, Any]:
     """Read and validate the ab.json of a run folder.  Raises ResultsError."""
-    place = path / AB_PLAN
-    document = read_object(place)
-    validate(document, "ab", str(place))
+    location = path / AB_PLAN
+    document = read_object(location)
+    validate(document, "ab", str(location))
     return document
 
 
-def ab_plan_of(document: Document, place: Path) -> AbPlan:
+def ab_plan_of(document: Document, location: Path) -> AbPlan:
     """Return the plan in a validated ab.json.
 
     Raises ResultsError if its parts contradict one another.
     """
-    rule = rule_of(document, place)
+    rule = rule_of(document, location)
     engines = {
-        side: engines_of(document["sides"][side]["engines"], place) for side in SIDES
+        side: engines_of(document["sides"][side]["engines"], location) for side in SIDES
     }
     if {e.name for e in engines["a"]} != {e.name for e in engines["b"]}:
-        raise ResultsError(f"{place}: the sides do not list the same engines")
-    scenarios = scenarios_of(document["scenarios"], place)
-    cells = cells_of(document["cells"], engines["a"], scenarios, place)
+        raise ResultsError(f"{location}: the sides do not list the same engines")
+    scenarios = scenarios_of(document["scenarios"], location)
+    cells = cells_of(document["cells"], engines["a"], scenarios, location)
     a, b = (_side(document, engines[s], scenarios, cells, rule) for s in SIDES)
     plan = AbPlan(
         a,
@@ -169,11 +169,11 @@ def ab_plan_of(document: Document, place: Path) -> AbPlan:
     )
     for cell in cells:
         if differences_of_work(plan.a, plan.b, cell):
-            raise ResultsError(f"{place}: {cell} is not the same work on both sides")
+            raise ResultsError(f"{location}: {cell} does different work on each side")
     return plan
 
 
-def rule_of(document: Document, place: Path) -> AbRule:
+def rule_of(document: Document, location: Path) -> AbRule:
     """Return the rule in ab.json.  Raises ResultsError if another version wrote it.
 
     The error rates were measured for exactly this rule, so a run may only change the
@@ -183,7 +183,7 @@ def rule_of(document: Document, place: Path) -> AbRule:
     for key in current.keys() - {"screen_rounds", "confirm_rounds"}:
         if recorded[key] != current[key]:
             problem = f"rule.{key} is {recorded[key]}, not {current[key]}"
-            raise ResultsError(f"{place}: {problem}: not the rule of this version")
+            raise ResultsError(f"{location}: {problem}; this version uses another rule")
     return AbRule(**recorded)
 
 

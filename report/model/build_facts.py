@@ -27,7 +27,7 @@ def builds(run: Run) -> list[Build]:
 
 
 def build(engine: Engine) -> Build:
-    """Return the build of one engine; no facts if it has no description."""
+    """Return the build of one engine; no facts if it was not described."""
     described = engine.description
     if described is None:
         return Build(engine, assertions_live=False, facts=())
@@ -62,12 +62,12 @@ def _codec(described: Description) -> str:
 
 
 def machine_line(run: Run) -> str:
-    """Return the machine in one line, from the identity in run.json."""
+    """Describe the machine in one line, from the identity in run.json."""
     return machine_words(run.plan.machine)
 
 
 def machine_words(machine: Mapping[str, object]) -> str:
-    """Return a machine's identity in one line, without unknown facts."""
+    """Describe a machine in one line, without unknown facts."""
     facts = (
         ("cpu_model", "{}"),
         ("logical_cpus", "{} CPUs"),

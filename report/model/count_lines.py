@@ -53,7 +53,7 @@ class CountFile:
     """
 
     lines: tuple[CountLine, ...]
-    sound_bytes: int
+    valid_bytes: int
     torn: bool
     tools: Mapping[str, str] | None = None
 
@@ -82,7 +82,7 @@ def read_count_lines(path: Path, run: str, cells: Collection[CellName]) -> Count
     if not path.exists():
         return CountFile((), 0, torn=False)
     content = read_bytes(path)
-    texts, sound_bytes = split_lines(content)
+    texts, valid_bytes = split_lines(content)
     lines: dict[Key, CountLine] = {}
     tools: Mapping[str, str] | None = None
     for text in texts:
@@ -102,8 +102,8 @@ def read_count_lines(path: Path, run: str, cells: Collection[CellName]) -> Count
             problem = f"duplicate number {line['number']} of side {line['side']}"
             raise ResultsError(f"{place}: {cell_of_count(line)}: {problem}")
         lines[key_of_count(line)] = line
-    torn = sound_bytes < len(content)
-    return CountFile(tuple(lines.values()), sound_bytes, torn, tools)
+    torn = valid_bytes < len(content)
+    return CountFile(tuple(lines.values()), valid_bytes, torn, tools)
 
 
 def _tools(end: Mapping[str, Any], before: int, place: str) -> Mapping[str, str]:

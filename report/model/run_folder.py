@@ -37,13 +37,13 @@ from report.terms.documents import (
 class MeasurementFile:
     """The complete lines of measurements.jsonl.
 
-    They are the first `sound_bytes` bytes of the file.  If `torn`, an incomplete line
+    They are the first `valid_bytes` bytes of the file.  If `torn`, an incomplete line
     follows, which a writer must cut off before it appends.  `sha256` is the checksum
-    of the sound bytes, in hexadecimal.
+    of the valid bytes, in hexadecimal.
     """
 
     measurements: tuple[Measurement, ...]
-    sound_bytes: int
+    valid_bytes: int
     torn: bool
     sha256: str
 
@@ -70,12 +70,12 @@ NO_MEASUREMENTS = MeasurementFile((), 0, False, hashlib.sha256().hexdigest())
 def read_measurements(path: Path) -> MeasurementFile:
     """Read measurements.jsonl; a torn last line is omitted and reported in `torn`."""
     content = read_bytes(path)
-    lines, sound_bytes = split_lines(content)
+    lines, valid_bytes = split_lines(content)
     return MeasurementFile(
         tuple(_measurement(line, f"{path}:{line.number}") for line in lines),
-        sound_bytes,
-        torn=sound_bytes < len(content),
-        sha256=hashlib.sha256(content[:sound_bytes]).hexdigest(),
+        valid_bytes,
+        torn=valid_bytes < len(content),
+        sha256=hashlib.sha256(content[:valid_bytes]).hexdigest(),
     )
 
 
@@ -110,24 +110,26 @@ def load(path: Path) -> RecordedRun:
 
 def read_environment(path: Path) -> dict[str, Any]:
     """Read and validate the environment.json of a run folder.  Raises ResultsError."""
-    place = path / "environment.json"
-    document = read_object(place)
-    validate(document, "environment", str(place))
-    check_versions(document, str(place))
+    location = path / "environment.json"
+    document = read_object(location)
+    validate(document, "environment", str(location))
+    check_versions(document, str(location))
     return document
 
 
-def _measurement(line: Line, place: str) -> Measurement:
-    record = parse_object(line.text, place)
-    validate(record, "measurement", place)
-    check_versions(record, place)
+def _measurement(line: Line, location: str) -> Measurement:
+    record = parse_object(line.text, location)
+    validate(record, "measurement", location)
+    check_versions(record, location)
     return Measurement.of(cast(Record, record), line.number)
 
 
-def _check_membership(m: Measurement, plan: Plan, place: str) -> None:
+def _check_membership(m: Measurement, plan: Plan, location: str) -> None:
     """Raise ResultsError unless a line belongs to this run."""
     if m.record["run"] != plan.run:
-        raise ResultsError(f"{place}: belongs to run {m.record['run']}, not {plan.run}")
+        raise ResultsError(
+            f"{location}: belongs to run {m.record['run']}, not {plan.run}"
+        )
     if m.record["schema"] != plan.schema:
         problem = f"schema {m.record['schema']} in a run of schema {plan.schema}"
-        raise ResultsError(f"{place}: {problem}")
+        raise ResultsError(f"{location}: {problem}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from report.model.plan import Engine
 
 COLOURS = 8
-SHAPES = 9  # no divisor of COLOURS: the pairs repeat after 72 engines
+SHAPES = 9  # not a divisor of COLOURS: the pairs repeat after 72 engines
 
 
 @dataclass(frozen=True)

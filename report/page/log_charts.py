@@ -1,4 +1,4 @@
-"""The positions of marks on log scales, on which only dots are drawn, not bars."""
+"""Positions of dots on log scales (bars need a zero)."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _offset_px(level: int) -> int:
 
 
 def _order(pairs: Sequence[Pair]) -> str:
-    """Return a text that says if the engines have the same order in both, or ""."""
+    """Return whether the engines rank in the same order in both, as text, or ""."""
     both = [p for p in pairs if p.published and p.now]
     if len(both) < 2:
         return ""

@@ -77,7 +77,7 @@ def median(numbers: Iterable[float | None]) -> float | None:
 
 
 def summarize(rates: Sequence[float]) -> Summary | None:
-    """Return the summary of a cell's repetitions; None without any."""
+    """Return the summary of a cell's repetitions; None if `rates` is empty."""
     if not rates:
         return None
     return Summary(statistics.median(rates), min(rates), max(rates), len(rates))
@@ -88,9 +88,9 @@ def verdict(summaries: Mapping[str, Summary], noise_share: float = 0.0) -> Chart
 
     A rival ties if its interval overlaps that of the best, or if its median differs by
     at most `noise_share`, the difference between an engine and itself in this run.
-    The medians of three repetitions of one binary always differ by chance.  It rarely
-    happens by chance that all three repetitions are beyond all those of another
-    engine, unless the machine was slower for one of the two.
+    The medians of three repetitions of one binary always differ by chance.  By chance
+    alone, three repetitions are rarely all faster than three of another engine; the
+    machine may have been slower for one of the two.
     """
     if not summaries:
         return ChartVerdict(ChartOutcome.NONE, ())
@@ -128,7 +128,7 @@ def noise(differences: Sequence[float], engine: str) -> Noise | None:
 
 
 def geometric_mean(ratios: Sequence[float]) -> float | None:
-    """Return the geometric mean; None without ratios."""
+    """Return the geometric mean; None if `ratios` is empty."""
     if not ratios:
         return None
     return math.exp(math.fsum(math.log(r) for r in ratios) / len(ratios))

@@ -80,9 +80,9 @@ def split_lines(content: bytes) -> tuple[list[Line], int]:
     A line is complete once its newline is written; a crash during a write can leave
     a torn line after the last newline.
     """
-    sound_bytes = content.rfind(b"\n") + 1
-    texts = content[:sound_bytes].split(b"\n")[:-1]
-    return [Line(i, text) for i, text in enumerate(texts, 1)], sound_bytes
+    valid_bytes = content.rfind(b"\n") + 1
+    texts = content[:valid_bytes].split(b"\n")[:-1]
+    return [Line(i, text) for i, text in enumerate(texts, 1)], valid_bytes
 
 
 def parse_object(text: bytes, place: str) -> dict[str, Any]:

@@ -11,8 +11,8 @@ NOT_HANDED_OVER = "not handed to the operating system"
 
 def ending(record: Record, context: Context) -> str:
     """Check that exactly the latency repetitions that write end by kill -9."""
-    due, ending = KILLED if context.killed else "closed", record["ending"]
-    return "" if ending == due else f"ending is {ending!r}, expected {due!r}"
+    expected, ending = KILLED if context.killed else "closed", record["ending"]
+    return "" if ending == expected else f"ending is {ending!r}, expected {expected!r}"
 
 
 def nothing_after_kill(record: Record, context: Context) -> str:
@@ -34,8 +34,8 @@ def peak_on_disk(record: Record, context: Context) -> str:
 
 def audited(record: Record, context: Context) -> str:
     """Check that a database that may have changed was audited afterwards."""
-    is_due = context.stores and context.benchmark.audited
-    return "not audited" if is_due and record["audit"] is None else ""
+    is_expected = context.stores and context.benchmark.audited
+    return "not audited" if is_expected and record["audit"] is None else ""
 
 
 def audit(record: Record, context: Context) -> str:

@@ -15,11 +15,11 @@ _SAME = 1e-9  # relative tolerance for rates that were written in decimal
 _MANY_CALLS = 1000  # enough for the mean of their random gaps to be close
 _OFFERED = (0.5, 2.0)  # bounds, as multiples of the requested rate
 # An open loop starts its own clock after the loop's and stops it earlier.
-_MOST_APART_SHARE, _MOST_APART_NS = 0.01, 1_000_000
-# Calls are timed by another counter than the loop, and rounded to a nanosecond.
+_MAX_GAP_SHARE, _MAX_GAP_NS = 0.01, 1_000_000
+# Calls are timed by a different counter from the loop's, and rounded to a nanosecond.
 _CLOCKS_AGREE, _ROUNDING_NS = 1.01, 1000
-# A latency may lie outside its bucket by this part of itself: the executable counts
-# clock ticks, in buckets twice as fine, and converts the middle of each to ns.
+# A latency may lie outside its bucket by this fraction of its value: the executable
+# counts clock ticks, in buckets twice as fine, and converts the middle of each to ns.
 _MOST_MOVED = 256
 
 
@@ -33,12 +33,12 @@ def open_loop(record: Record, context: Context) -> str:
 
 def open_loop_rate(record: Record, context: Context) -> str:
     """Check that the recorded rate of an open loop is the requested one."""
-    loop, due = record["open_loop"], context.rate
-    if loop is None or due is None:
+    loop, expected = record["open_loop"], context.rate
+    if loop is None or expected is None:
         return ""
     rate = loop["rate_ops_per_sec"]
-    is_same = math.isclose(rate, due, rel_tol=_SAME)
-    return "" if is_same else f"a rate of {rate}, expected {due}"
+    is_same = math.isclose(rate, expected, rel_tol=_SAME)
+    return "" if is_same else f"a rate of {rate}, expected {expected}"
 
 
 def open_loop_offered(record: Record, context: Context) -> str:
@@ -59,7 +59,7 @@ def open_loop_achieved(record: Record, context: Context) -> str:
     if loop is None:
         return ""
     achieved = loop["achieved_ops_per_sec"]
-    if abs(record["ops"] * 1e9 / achieved - loop_ns) <= _most_apart_ns(record):
+    if abs(record["ops"] * 1e9 / achieved - loop_ns) <= _max_gap_ns(record):
         return ""
     return f"{achieved:,.0f} ops/s achieved, which does not fit the time of the loop"
 
@@ -89,32 +89,32 @@ def open_loop_late_starts(record: Record, context: Context) -> str:
 def open_loop_lag(record: Record, context: Context) -> str:
     """Check that no call of an open loop starts after the end of the loop."""
     loop = record["open_loop"]
-    if loop is None or loop["max_lag_ns"] <= record["loop_ns"] + _most_apart_ns(record):
+    if loop is None or loop["max_lag_ns"] <= record["loop_ns"] + _max_gap_ns(record):
         return ""
     return "a call starts after the end of the loop"
 
 
-def _most_apart_ns(record: Record) -> float:
-    return _MOST_APART_SHARE * float(record["loop_ns"]) + _MOST_APART_NS
+def _max_gap_ns(record: Record) -> float:
+    return _MAX_GAP_SHARE * float(record["loop_ns"]) + _MAX_GAP_NS
 
 
 def latencies(record: Record, context: Context) -> str:
     """Check that only unsaturated loops with timed calls have latencies, and all do."""
-    is_due = context.is_asked_for_latency(record)
-    return _presence(record, context, "latency_ns", is_due)
+    is_expected = context.is_asked_for_latency(record)
+    return _presence(record, context, "latency_ns", is_expected)
 
 
 def service_times(record: Record, context: Context) -> str:
     """Check that an open loop has service times if and only if it has latencies."""
-    is_due = context.is_asked_for_latency(record) and context.rate is not None
-    return _presence(record, context, "service_ns", is_due)
+    is_expected = context.is_asked_for_latency(record) and context.rate is not None
+    return _presence(record, context, "service_ns", is_expected)
 
 
-def _presence(record: Record, context: Context, key: str, is_due: bool) -> str:
+def _presence(record: Record, context: Context, key: str, is_expected: bool) -> str:
     is_there = histogram_of(record, key) is not None
-    if is_there == is_due or (not is_there and context.kind == ONE_CALL_ALONE):
+    if is_there == is_expected or (not is_there and context.kind == ONE_CALL_ALONE):
         return ""  # the single call is the loop itself
-    return f"{key} is {'missing' if is_due else 'present, but was not requested'}"
+    return f"{key} is {'missing' if is_expected else 'present, but was not requested'}"
 
 
 def histogram_count(record: Record, context: Context) -> str:
@@ -144,7 +144,7 @@ def histogram_order(record: Record, context: Context) -> str:
     return ""
 
 
-def histogram_least(record: Record, context: Context) -> str:
+def histogram_smallest(record: Record, context: Context) -> str:
     """Check that the smallest latency is in the first bucket.
 
     The smallest latency is exact.  Its bucket may be off by one, and both are rounded
@@ -230,7 +230,7 @@ RULES = tuple(
         histogram_count,
         histogram_buckets,
         histogram_order,
-        histogram_least,
+        histogram_smallest,
         histogram_largest,
         histogram_sum,
         calls_within_loop,

@@ -45,8 +45,8 @@ class Suspects:
 class CellResult:
     """The result of one cell: a judgement or a failure.
 
-    `stage` is the stage of the rounds that were judged, "" without any.  The medians
-    are over that stage.  `b_rates` are all rates of side b in complete rounds, in
+    `stage` is the stage of the rounds that were judged, "" if there are none.  The
+    medians are over that stage.  `b_rates` are all rates of side b in complete rounds, in
     ops/s and in the order of measuring.
     """
 

@@ -184,7 +184,7 @@ def findings_of(cell: Cell | None, engine: Engine) -> tuple[str, ...]:
 
 
 def summary_of(cell: Cell | None) -> repetition_stats.Summary | None:
-    """Return a summary of the rates of a cell, None without any."""
+    """Return a summary of the rates of a cell; None if it has none."""
     return repetition_stats.summarize(cell.rates) if cell else None
 
 

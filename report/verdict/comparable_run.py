@@ -52,7 +52,7 @@ class SampledCell:
 
     @property
     def rate(self) -> float | None:
-        """The median of the rates, None without any."""
+        """The median of the rates; None if there are none."""
         return repetition_stats.median(self.rates)
 
 

@@ -187,7 +187,7 @@ def _by_benchmark(charts: list[Chart]) -> list[Chart]:
 
 @dataclass(frozen=True)
 class Contest:
-    """The leaders of a chart; `best` and `floor` are median rates, 0.0 without any."""
+    """The leaders of a chart; `best` and `floor` are median rates, 0.0 if unknown."""
 
     verdict: repetition_stats.ChartVerdict
     best: float

@@ -1,4 +1,4 @@
-"""The rows and sentences of an A/B run, for its page, its texts and its tables.
+"""The rows and sentences of an A/B run, for its HTML page, text formats and tables.
 
 A change is shown as a change of the rate from a to b: negative is slower.
 """
@@ -30,8 +30,7 @@ _SUMMARISED = (*Verdict, FAILED)
 class AbRow(VerdictRow):
     """One cell, or one engine over all its cells if `cell` is None.
 
-    `judgement` is None if nothing was measured, because it would show as a change of
-    zero.
+    `judgement` is None if nothing was measured; a change of zero would be misleading.
     """
 
     engine: Engine
@@ -194,7 +193,9 @@ def remarks(result: AbResult) -> list[str]:
         reason = result.nothing_judged
         sentences.append(f"{reason[0].upper()}{reason[1:]}.")
     elif result.run.unfinished:
-        sentences.append("The run is unfinished; verdicts are based on what is there.")
+        sentences.append(
+            "The run is unfinished; verdicts are based on the finished repetitions."
+        )
     return sentences
 
 
@@ -231,7 +232,7 @@ def is_confirmed(cell: CellResult) -> bool:
 
 
 def _measured_only(judgement: Judgement | None) -> Judgement | None:
-    """Return None if nothing was measured, which would show as a change of zero."""
+    """Return None if nothing was measured; a change of zero would be misleading."""
     return judgement if judgement and judgement.pairs else None
 
 

@@ -84,7 +84,7 @@ _Row = TypeVar("_Row", bound=VerdictRow)
 
 
 def with_judgement(row: _Row, judgement: Judgement, unseen: float | None) -> _Row:
-    """Return a row with the values of a judgement; unchanged without any pairs.
+    """Return a row with the values of a judgement; unchanged if it has no pairs.
 
     In an inconclusive row the slowdown that could have been missed is `unseen` or, if
     larger, the measured slowdown.

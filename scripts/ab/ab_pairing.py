@@ -1,4 +1,4 @@
-"""Combines the plans of two sides into the plan of a new A/B run."""
+"""The plan of an A/B run, from the plans of its sides."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,7 +30,7 @@ def paired(
 
     Cells that are excluded or unsupported on both sides are left out.
     """
-    assert a.cells == b.cells, "one selection gives one list of cells"
+    assert a.cells == b.cells, "both sides must select the same cells"
     _check_flags(a, b)
     cells = [c for c in a.cells if not _is_never_measured(a, b, c)]
     for cell in cells:
@@ -40,7 +40,7 @@ def paired(
     narrow_a, narrow_b = (narrowed_plan(plan, cells) for plan in (a, b))
     plan = AbPlan(narrow_a, narrow_b, labels, rule, same_build, counted)
     if not plan.able:
-        raise CannotStart(_why_nothing(plan), NOT_COMPARABLE)
+        raise CannotStart(_obstacles(plan), NOT_COMPARABLE)
     return plan
 
 
@@ -58,14 +58,14 @@ def _is_never_measured(a: Plan, b: Plan, cell: CellName) -> bool:
     return all(obstacle and obstacle[0] in _NOT_MEASURED for obstacle in obstacles)
 
 
-def _why_nothing(plan: AbPlan) -> str:
+def _obstacles(plan: AbPlan) -> str:
     obstacles = [plan.obstacle(cell) for cell in plan.cells]
     reasons = sorted({f"side {o.side}: {o.reason}" for o in obstacles if o})
     return "; ".join(["nothing can be measured on both sides", *reasons])
 
 
 def _check_flags(a: Plan, b: Plan) -> None:
-    """Raise CannotStart if an engine that both sides have differs in its flags."""
+    """Raise CannotStart if an engine's flags differ between the sides."""
     settings_a, settings_b = a.settings(), b.settings()
     for scenario, flags in settings_a.items():
         shared = flags.keys() & settings_b[scenario].keys()
@@ -95,7 +95,7 @@ def build_dir_of(folder: Path, option: str) -> Path:
 
 
 def _pattern(candidate: Path, folder: Path) -> str:
-    """Return what was looked for in a candidate, relative to the option's folder."""
+    """Return the search pattern for a candidate, relative to the given directory."""
     if candidate == folder.parent:
         return "db_bench_*"
     part = candidate.relative_to(folder)

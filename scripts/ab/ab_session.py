@@ -82,11 +82,11 @@ class AbSession(Session[AbPlan]):
             counted=counted,
         )
 
-    def admit(self, plan: AbPlan, tell: Progress | None) -> dict[str, Any]:
-        """Return environment.json, with the doctor's findings about both builds."""
+    def admit(self, plan: AbPlan, notify: Progress | None) -> dict[str, Any]:
+        """Check the machine and both builds; return environment.json."""
         others = [e for e in plan.b.engines if e not in plan.a.engines]
         both = replace(plan.a, engines=(*plan.a.engines, *others))
-        environment = self.runner.admit(both, tell)
+        environment = self.runner.admit(both, notify)
         variables = {**environment["child_environment"], PADDING: _PADDING_TEXT}
         return {**environment, "child_environment": variables}
 
@@ -97,8 +97,8 @@ class AbSession(Session[AbPlan]):
             plan, {side: self.runner.forecast(of) for side, of in alone.items()}
         )
 
-    def refuse(self, plan: AbPlan, environment: Mapping[str, Any]) -> None:
-        """Raise CannotStart if disk or memory is short; paired() checks the rest."""
+    def check_can_start(self, plan: AbPlan, environment: Mapping[str, Any]) -> None:
+        """Raise CannotStart if memory or disk is short; paired() checks the rest."""
         self.refuse_small_disk(plan)
         refuse_small_memory(plan.a, environment["memory"]["total_bytes"])
 
@@ -106,8 +106,8 @@ class AbSession(Session[AbPlan]):
         """Raise CannotStart if the data directory has too little space."""
         refuse_small_disk(plan.a, self.runner.places.data_dir)
 
-    def documents(self, plan: AbPlan) -> dict[str, dict[str, Any]]:
-        """Return ab.json."""
+    def plan_documents(self, plan: AbPlan) -> dict[str, dict[str, Any]]:
+        """Return the plan as ab.json."""
         return {"ab": ab_plan_document(plan)}
 
     def recorded(self, path: Path, config: Config) -> RecordedSession[AbPlan]:
@@ -127,7 +127,7 @@ class AbSession(Session[AbPlan]):
         """Return the schedule of what is left of both stages and of the counts."""
         path = loop.folder.path
         if self.counts.torn:
-            drop_torn_line(path / COUNTS_FILE, self.counts.sound_bytes)
+            drop_torn_line(path / COUNTS_FILE, self.counts.valid_bytes)
         contexts = {
             side: runner.context(loop, plan.sides[side])
             for side, runner in self.sides.items()

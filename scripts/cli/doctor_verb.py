@@ -87,10 +87,10 @@ def doctor(system: SystemAccess, /, suite: str | None, **given: Any) -> None:
             subject = _subject(config, chosen, build_dir, data_dir, system)
             with (
                 work_folder(data_dir / WORK_FOLDER),
-                progress_on(output.stderr(), output.quiet) as tell,
+                progress_on(output.stderr(), output.quiet) as notify,
             ):
                 probes = system.probes(data_dir / WORK_FOLDER)
-                findings, probed = full(subject, probes, tell)
+                findings, probed = full(subject, probes, notify)
             known = identity(subject.machine)  # asks for the data directory's disk
         _show(output, known, findings, probed)
         failed = any(finding.level is Severity.FAIL for finding in findings)

@@ -25,8 +25,8 @@ def run_with_progress(
     session: Session[P], plan: P, output: Output, *, strict: bool
 ) -> SessionResult[P]:
     """Ask the doctor, then measure a new run.  Raises Unfit or CannotStart."""
-    with progress_on(output.stderr(), output.quiet) as tell:
-        environment = session.admit(plan, tell if strict else None)
+    with progress_on(output.stderr(), output.quiet) as notify:
+        environment = session.admit(plan, notify if strict else None)
     return session.start(plan, environment)
 
 

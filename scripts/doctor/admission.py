@@ -80,14 +80,14 @@ def full(
     return examine(subject, probed), probed
 
 
-def admit(subject: Subject, probes: Probes, tell: Progress | None) -> list[Finding]:
+def admit(subject: Subject, probes: Probes, notify: Progress | None) -> list[Finding]:
     """Return the findings that a run records.
 
-    Strict with `tell`: run the probes, too, and raise Unfit if a check failed.
+    Strict with `notify`: run the probes, too, and raise Unfit if a check failed.
     """
-    if tell is None:
+    if notify is None:
         return examine(subject)
-    findings, _ = full(subject, probes, tell)
+    findings, _ = full(subject, probes, notify)
     if any(finding.level is Severity.FAIL for finding in findings):
         raise Unfit(refusal(findings))
     return findings

@@ -17,7 +17,7 @@ def progress_on(console: Console, quiet: bool) -> Iterator[Progress]:
     """
     shown = ""
 
-    def tell(text: str) -> None:
+    def notify(text: str) -> None:
         nonlocal shown
         what = text.partition(",")[0]
         if quiet:
@@ -29,7 +29,7 @@ def progress_on(console: Console, quiet: bool) -> Iterator[Progress]:
         shown = what
 
     try:
-        yield tell
+        yield notify
     finally:
         if shown and console.is_terminal:
             console.print(" " * (console.width - 1), end="\r")

@@ -115,7 +115,7 @@ def _work(content: bytes, durations_ns: "array.array[int]", count: int) -> int:
 
 
 def _buffer_of(unit_ns: int) -> bytes:
-    """Return a buffer with a checksum that takes `unit_ns` or more here.
+    """Return a buffer whose checksum takes at least `unit_ns` on this machine.
 
     The size doubles from one page, up to 16 MiB.
     """

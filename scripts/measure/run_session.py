@@ -89,12 +89,12 @@ class RunSession(Session[Plan]):
 
     late: tuple[str, ...] = ()
 
-    def admit(self, plan: Plan, tell: Progress | None) -> dict[str, Any]:
-        """Return environment.json."""
-        return self.runner.admit(plan, tell)
+    def admit(self, plan: Plan, notify: Progress | None) -> dict[str, Any]:
+        """Check the machine and return environment.json: see Runner.admit()."""
+        return self.runner.admit(plan, notify)
 
-    def refuse(self, plan: Plan, environment: Mapping[str, Any]) -> None:
-        """Raise CannotStart if nothing can be measured or memory or disk is short."""
+    def check_can_start(self, plan: Plan, environment: Mapping[str, Any]) -> None:
+        """Raise CannotStart if nothing is measurable or memory or disk is short."""
         if all(plan.obstacle(cell) for cell in plan.cells):
             build_dir = self.runner.places.build_dir
             reasons = why_missing(plan.engines, "--build-dir", build_dir)
@@ -106,8 +106,8 @@ class RunSession(Session[Plan]):
         """Raise CannotStart if the data directory has too little space."""
         refuse_small_disk(plan, self.runner.places.data_dir)
 
-    def documents(self, plan: Plan) -> dict[str, dict[str, Any]]:
-        """Return run.json."""
+    def plan_documents(self, plan: Plan) -> dict[str, dict[str, Any]]:
+        """Return the plan as run.json."""
         return {"run": plan_document(plan)}
 
     def recorded(self, path: Path, config: Config) -> RecordedSession[Plan]:

@@ -93,17 +93,17 @@ class Runner:
             path = executable_path(self.places.build_dir, name)
             self.stamps[name] = Stamp.of(path)
 
-    def admit(self, plan: Plan, tell: Progress | None) -> dict[str, Any]:
-        """Return environment.json, including the doctor's findings.
+    def admit(self, plan: Plan, notify: Progress | None) -> dict[str, Any]:
+        """Check the machine; return environment.json, with the doctor's findings.
 
-        With `tell` the run is strict: the doctor also runs its measurements, which
+        With `notify` the run is strict: the doctor also runs its measurements, which
         take seconds.  Raises Unfit if any check of a strict run fails.
         """
 
         def stoppable(text: str) -> None:
             self.executor.stop.check()
-            if tell:
-                tell(text)
+            if notify:
+                notify(text)
 
         environment = environment_document(
             self.machine, _compilers(plan), child_environment("DATA/tmp")
@@ -116,7 +116,7 @@ class Runner:
             plan.suite.name,
         )
         probes = self.system.probes(self.places.work)
-        findings = admit(subject, probes, stoppable if tell else None)
+        findings = admit(subject, probes, stoppable if notify else None)
         return {**environment, "doctor": [finding.document() for finding in findings]}
 
     def changes(self, plan: Plan, config: Config) -> list[str]:

@@ -42,19 +42,19 @@ class Session(ABC, Generic[P]):
     _is_noted: bool = field(init=False, default=False)  # the doctor's note was shown
 
     @abstractmethod
-    def admit(self, plan: P, tell: Progress | None) -> dict[str, Any]:
-        """Return environment.json, with the doctor's findings: see Runner.admit()."""
+    def admit(self, plan: P, notify: Progress | None) -> dict[str, Any]:
+        """Check the machine and return environment.json: see Runner.admit()."""
 
     @abstractmethod
-    def refuse(self, plan: P, environment: Mapping[str, Any]) -> None:
-        """Raise CannotStart if nothing can be measured or memory or disk is short."""
+    def check_can_start(self, plan: P, environment: Mapping[str, Any]) -> None:
+        """Raise CannotStart if nothing is measurable or memory or disk is short."""
 
     @abstractmethod
     def refuse_small_disk(self, plan: P) -> None:
         """Raise CannotStart if the data directory has too little space."""
 
     @abstractmethod
-    def documents(self, plan: P) -> dict[str, dict[str, Any]]:
+    def plan_documents(self, plan: P) -> dict[str, dict[str, Any]]:
         """Return the documents that hold the plan, by name."""
 
     @abstractmethod
@@ -75,8 +75,8 @@ class Session(ABC, Generic[P]):
 
     def start(self, plan: P, environment: Mapping[str, Any]) -> SessionResult[P]:
         """Create the folder of a new run and measure all of it.  Raises CannotStart."""
-        self.refuse(plan, environment)
-        documents = {"environment": environment, **self.documents(plan)}
+        self.check_can_start(plan, environment)
+        documents = {"environment": environment, **self.plan_documents(plan)}
         folder = create_folder(self.runner.places.results, plan.run, documents)
         notes = [] if self._is_noted else [doctors_note(environment)]
         self._is_noted = True
@@ -95,7 +95,7 @@ class Session(ABC, Generic[P]):
         if recorded.changes:
             raise CannotResume([*recorded.changes])
         if recorded.lines.torn:
-            drop_torn_line(path / LINES, recorded.lines.sound_bytes)
+            drop_torn_line(path / LINES, recorded.lines.valid_bytes)
             text = "dropped the incomplete last line; repeating its measurement"
             notes.append(Notice(text))
         if not recorded.is_complete:

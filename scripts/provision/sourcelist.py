@@ -1,4 +1,4 @@
-"""The machine's package sources, converted into sources of source packages.
+"""Convert the machine's apt sources to deb-src entries.
 
 apt has two formats: one line per source (*.list) and stanzas (*.sources).  Both are
 converted to stanzas with `Types: deb-src` in a separate file, so that the machine's

@@ -27,28 +27,28 @@ Document = dict[str, list[dict[str, Any]]]
 def list_document(
     config: Config,
     build_dir: Path,
-    what: str | None,
+    kind: str | None,
     suite: str | None,
     system: SystemAccess,
 ) -> Document:
-    """Return the lists requested; without `what`, engines, scenarios and suites."""
+    """Return the lists requested; without `kind`, engines, scenarios and suites."""
     document: Document = {}
     engines: tuple[Engine, ...] = ()
-    if what in (None, "engines", "cells"):
+    if kind in (None, "engines", "cells"):
         with tempfile.TemporaryDirectory() as scratch:
             executor = system.executor(child_environment(scratch))
             engines = find_engines(
                 executor, build_dir, config, config.engines, Path(scratch)
             )
-            if what == "cells" and suite is not None:
+            if kind == "cells" and suite is not None:
                 ask = ask_executables(executor, build_dir)
                 plan = suite_plan(config, config.suites[suite], engines, ask)
                 document["cells"] = _cells(plan)
-    if what in (None, "engines"):
+    if kind in (None, "engines"):
         document["engines"] = [_engine(engine) for engine in engines]
-    if what in (None, "scenarios"):
+    if kind in (None, "scenarios"):
         document["scenarios"] = _scenarios(config)
-    if what in (None, "suites"):
+    if kind in (None, "suites"):
         document["suites"] = [_suite(config, s) for s in config.suites.values()]
         document["suites"] += _broken(config.broken_suites)
     return document
@@ -143,7 +143,7 @@ def _cells(plan: Plan) -> list[dict[str, Any]]:
 
 
 def list_lines(document: Document, *, show_all: bool = False) -> list[str]:
-    """Return the lists for people; a sweep is one line unless all are shown."""
+    """Return the lists as lines of text; a sweep is one line unless all are shown."""
     lines: list[str] = []
     for kind, entries in document.items():
         if kind == "scenarios" and not show_all:

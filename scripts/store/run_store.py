@@ -93,14 +93,14 @@ class RunFolder:
         """
         text = json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n"
         content = text.encode()
-        sound_bytes = os.fstat(self._fd).st_size
+        valid_bytes = os.fstat(self._fd).st_size
         try:
             written = os.write(self._fd, content)
             if written != len(content):
                 raise OSError(errno.ENOSPC, "short write")
             os.fsync(self._fd)
         except OSError as error:
-            os.ftruncate(self._fd, sound_bytes)
+            os.ftruncate(self._fd, valid_bytes)
             if error.errno in _FULL:
                 raise DiskFull(f"the results directory {self.path.parent}") from error
             raise
@@ -153,10 +153,10 @@ def _sync_folder(folder: Path) -> None:
         os.close(fd)
 
 
-def drop_torn_line(file: Path, sound_bytes: int) -> None:
+def drop_torn_line(file: Path, valid_bytes: int) -> None:
     """Truncate a file after its last complete line."""
     with file.open("r+b") as stream:
-        stream.truncate(sound_bytes)
+        stream.truncate(valid_bytes)
         os.fsync(stream.fileno())
 
 

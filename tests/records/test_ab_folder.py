@@ -321,7 +321,7 @@ PLANS: dict[str, tuple[Callable[[Document], None], str]] = {
     "with a third side": (_side_c, "sides"),
     "without an engine": (_no_engine, "sides.b.engines"),
     "with other engines": (_other_engines, "the same engines"),
-    "of other work": (_other_work, "not the same work on both sides"),
+    "of other work": (_other_work, "does different work on each side"),
     "with another rule": (_other_rule, "rule"),
     "of a strange cell": (_strange_cell, ": unknown scenario"),
     "that confirms nothing": (
@@ -330,7 +330,7 @@ PLANS: dict[str, tuple[Callable[[Document], None], str]] = {
     ),
     "with a limit of its own": (
         lambda plan: plan["rule"].update(alpha=1e-12),
-        "rule.alpha is 1e-12, not 0.008: not the rule of",
+        "rule.alpha is 1e-12, not 0.008; this version uses",
     ),
     "with a limit that is none": (
         lambda plan: plan["rule"].update(alpha=float("nan")),

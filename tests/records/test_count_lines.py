@@ -95,7 +95,7 @@ def test_an_invalid_line_is_named_or_torn(tmp_path: Path, text: str) -> None:
     else:
         stored = read_count_lines(path, "r", CELLS)
         assert (stored.torn, len(stored.lines)) == (True, 1)
-        assert stored.sound_bytes == len(json.dumps(LINE)) + 1
+        assert stored.valid_bytes == len(json.dumps(LINE)) + 1
 
 
 def test_a_line_twice_is_named(tmp_path: Path) -> None:
@@ -107,4 +107,4 @@ def test_a_line_twice_is_named(tmp_path: Path) -> None:
 
 def test_a_missing_file_has_no_lines(tmp_path: Path) -> None:
     stored = read_count_lines(tmp_path / "counts.jsonl", "r", CELLS)
-    assert (stored.lines, stored.sound_bytes, stored.torn) == ((), 0, False)
+    assert (stored.lines, stored.valid_bytes, stored.torn) == ((), 0, False)

@@ -86,9 +86,9 @@ SCANS = "mean scan length, entries"
     ("work", "rule"),
     [
         (within(min=8_847_359, sum=10_780_000_000), OK),
-        (within(min=8_847_360, sum=10_780_000_000), "histogram-least"),
+        (within(min=8_847_360, sum=10_780_000_000), "histogram-smallest"),
         (within(min=8_716_288), OK),
-        (within(min=8_716_287), "histogram-least"),
+        (within(min=8_716_287), "histogram-smallest"),
         (within(max=131_596_288), OK),
         (within(max=131_596_287), "histogram-largest"),
         (within(max=132_644_863), OK),

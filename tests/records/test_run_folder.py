@@ -81,7 +81,7 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
     contents = read_measurements(folder / LINES)
     assert contents.torn
     assert len(contents.measurements) == whole.count(b"\n") - 1
-    assert whole[: contents.sound_bytes].endswith(b"}\n")
+    assert whole[: contents.valid_bytes].endswith(b"}\n")
     assert load_run(folder).torn
 
 
