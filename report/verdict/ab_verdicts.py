@@ -46,8 +46,8 @@ class CellResult:
     """The result of one cell: a judgement or a failure.
 
     `stage` is the stage of the rounds that were judged, "" if there are none.  The
-    medians are over that stage.  `b_rates` are all rates of side b in complete rounds, in
-    ops/s and in the order of measuring.
+    medians are over that stage.  `b_rates` are all rates of side b in complete rounds,
+    in ops/s and in the order of measuring.
     """
 
     name: CellName
