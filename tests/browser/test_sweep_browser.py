@@ -74,6 +74,11 @@ def test_the_marks_of_the_matrix_lead_to_the_sweep(
 def test_it_is_complete_without_scripts(chromium: Any, page_file: Path) -> None:
     report = Opened(chromium, page_file, java_script_enabled=False)
     text = report.page.inner_text("body")
-    for phrase in ("CEDA B+Tree", "published, not measured here", "unfinished", "16.677"):
+    for phrase in (
+        "CEDA B+Tree",
+        "published, not measured here",
+        "unfinished",
+        "16.677",
+    ):
         assert phrase in text, phrase
     report.context.close()
