@@ -24,9 +24,9 @@ constexpr int kUsage = 2;
 // are handled before gflags, which would otherwise print its own --help.
 int Find(int argc, char** argv, const char* flag) {
   for (int i = 1; i < argc; ++i) {
-    // Without its dashes, one or two.
-    const char* word = argv[i] + (argv[i][0] == '-') + (argv[i][1] == '-');
-    if (argv[i][0] == '-' && std::strcmp(word, flag) == 0) return i;
+    if (argv[i][0] != '-') continue;
+    const char* word = argv[i] + 1 + (argv[i][1] == '-');
+    if (std::strcmp(word, flag) == 0) return i;
   }
   return 0;
 }

@@ -36,14 +36,16 @@ std::string With(StreamKind stream) {
 
 // Rules about value sizes.
 
+bool IsFixed(const Config& config) {
+  return config.value_size_law == SizeLaw::kFixed;
+}
+
 bool IsPareto(const Config& config) {
   return config.value_size_law == SizeLaw::kPareto;
 }
 
 Problem NoSizes(const Config& config) {
-  if (config.value_size_law == SizeLaw::kFixed || config.value_size > 0) {
-    return "";
-  }
+  if (IsFixed(config) || config.value_size > 0) return "";
   return "must be at least 1 with --value_size_distribution_type";
 }
 
@@ -55,18 +57,18 @@ Problem NoPareto(const Config& config) {
 }
 
 Problem CrossedSizes(const Config& config) {
-  if (!NoSizes(config).empty() || !NoPareto(config).empty()) return "";
-  const ValueSizes sizes = SizesOf(config, config.value_size);
-  if (sizes.min() <= sizes.max()) return "";
-  return Number(sizes.min()) + " is above --value_size_max, which is " +
-         Number(sizes.max()) + "; swap them, or give another --value_size";
+  if (IsFixed(config) || !NoSizes(config).empty()) return "";
+  const auto [min, max] = SizeBoundsOf(config);
+  if (min <= max) return "";
+  return Number(min) + " is above --value_size_max, which is " + Number(max) +
+         "; swap them, or give another --value_size";
 }
 
 Problem LargeValues(const Config& config) {
-  if (!NoSizes(config).empty() || !NoPareto(config).empty()) return "";
-  const ValueSizes sizes = SizesOf(config, config.value_size);
-  if (sizes.max() <= ValueSizes::kLargest) return "";
-  return "must be at most 2^30, not " + Number(sizes.max());
+  if (IsFixed(config) || !NoSizes(config).empty()) return "";
+  const uint64_t max = SizeBoundsOf(config).max;
+  if (max <= ValueSizes::kLargest) return "";
+  return "must be at most 2^30, not " + Number(max);
 }
 
 // Rules about batches.

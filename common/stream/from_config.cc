@@ -4,27 +4,29 @@
 
 namespace kvmatrix {
 
+SizeBounds SizeBoundsOf(const Config& config) {
+  const uint64_t mean = config.value_size;
+  SizeBounds derived{1, 32 * mean};
+  if (config.value_size_law == SizeLaw::kUniform) derived = {1, 2 * mean - 1};
+  if (config.value_size_law == SizeLaw::kNormal) {
+    const uint64_t quarter = (mean + 3) / 4;
+    derived = {quarter, 2 * mean - quarter};
+  }
+  const uint64_t min = config.value_size_min, max = config.value_size_max;
+  return {min == 0 ? derived.min : min, max == 0 ? derived.max : max};
+}
+
 ValueSizes SizesOf(const Config& config, uint64_t value_size) {
   const SizeLaw law = config.value_size_law;
   if (law == SizeLaw::kFixed || value_size != config.value_size) {
     return value_size;
   }
-  const auto or_else = [](uint64_t bound, uint64_t derived) {
-    return bound == 0 ? derived : bound;
-  };
-  const uint64_t min = config.value_size_min, max = config.value_size_max;
-  if (law == SizeLaw::kUniform) {
-    return ValueSizes::Uniform(or_else(min, 1),
-                               or_else(max, 2 * value_size - 1));
-  }
-  if (law == SizeLaw::kNormal) {
-    const uint64_t least = (value_size + 3) / 4;
-    return ValueSizes::Normal(or_else(min, least),
-                              or_else(max, 2 * value_size - least));
-  }
+  const auto [min, max] = SizeBoundsOf(config);
+  if (law == SizeLaw::kUniform) return ValueSizes::Uniform(min, max);
+  if (law == SizeLaw::kNormal) return ValueSizes::Normal(min, max);
   const auto& [k, sigma] = config.pareto;
   return ValueSizes::Pareto(
-      or_else(min, 1), or_else(max, 32 * value_size), k,
+      min, max, k,
       sigma > 0 ? sigma : static_cast<double>(value_size) * (1 - k));
 }
 

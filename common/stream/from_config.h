@@ -12,15 +12,23 @@
 
 namespace kvmatrix {
 
-// Returns the distribution of the sizes of a benchmark's values, where
-// `value_size` is its ValueSizeOf().  Unset bounds (0) are derived from the
+// The bounds of value sizes, in bytes, as the flags state them: `min` may
+// exceed `max` until CheckRules() of cli/rules.h has accepted them.
+struct SizeBounds {
+  uint64_t min, max;
+};
+
+// Returns the bounds of sizes that vary.  Unset bounds (0) are derived from the
 // mean m = --value_size:
 //
 //   uniform  1 to 2m - 1
 //   normal   m/4 (rounded up) to 7m/4
 //   pareto   1 to 32m
-//
-// A benchmark with a value size of its own has that fixed size.
+SizeBounds SizeBoundsOf(const Config& config);
+
+// Returns the distribution of the sizes of a benchmark's values, where
+// `value_size` is its ValueSizeOf().  A benchmark with a value size of its own
+// has that fixed size.  REQUIRES: SizeBoundsOf() has min <= max.
 ValueSizes SizesOf(const Config& config, uint64_t value_size);
 
 // Returns how the benchmark draws its keys: by `replay` unless that is null,

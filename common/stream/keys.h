@@ -7,6 +7,7 @@
 #ifndef COMMON_STREAM_KEYS_H_
 #define COMMON_STREAM_KEYS_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -17,6 +18,8 @@
 #include "common/spec/key_shape.h"
 
 namespace kvmatrix {
+
+static_assert(std::endian::native == std::endian::little);
 
 namespace internal {
 

@@ -35,8 +35,7 @@ class ValueSizes {
   ValueSizes(size_t size) : ValueSizes(SizeLaw::kFixed, size, size, 0, 0) {}
 
   // Every size from min to max is equally likely.
-  // REQUIRES, here and below: min <= max <= kLargest.  (cli/rules.cc makes
-  // others too, to report their bounds, and uses only min() and max() of them.)
+  // REQUIRES, here and below: min <= max <= kLargest.
   static ValueSizes Uniform(size_t min, size_t max);
 
   // The distribution of db_bench: the mean is in the middle and each bound is
