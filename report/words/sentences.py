@@ -44,6 +44,8 @@ def verdict_rest(comparison: Comparison) -> str:
     rest = []
     if ranking and ranking[0].won:
         rest = [f"{s.engine.title} {s.won}" for s in ranking[1:] if s.rated]
+    elif ranking and ranking[0].tied:
+        rest = []  # the headline names no engine
     elif outcomes[ChartOutcome.SINGLE] or outcomes[ChartOutcome.UNPROVEN]:
         rest = [f"{s.engine.title} in {s.fastest}" for s in ranking[1:] if s.rated]
     sentences = ["".join(f", {part}" for part in rest) + "."]

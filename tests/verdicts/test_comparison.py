@@ -306,6 +306,19 @@ def test_a_win_of_only_disturbed_repetitions_is_not_a_win(tmp_path: Path) -> Non
     assert "★<s" not in report_page.render(run)
 
 
+def test_a_run_of_ties_without_a_win_lists_no_engine(tmp_path: Path) -> None:
+    def change(line: Line) -> None:
+        if line["engine"] == "alpha" and line["benchmark"] != "readseq":
+            line |= synthetic_run.disturbed(line, "steal 30 %")
+
+    rates = {name: dict(by_benchmark) for name, by_benchmark in APART.items()}
+    rates["readseq"]["beta-tree"] = 1000 / 1.029
+    compared = comparison.compare(run_of(tmp_path, rates, change))
+    assert sentences.headline(compared) == "No engine wins any of 4 charts"
+    rest = sentences.verdict_rest(compared)
+    assert rest.startswith(". One chart is a tie, within the noise of the run. 3 charts")
+
+
 def test_two_repetitions_cannot_win(tmp_path: Path) -> None:
     plan = synthetic_run.plan(repetitions=2)
     run = load_run(synthetic_run.write_run(tmp_path, plan))
