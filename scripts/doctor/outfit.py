@@ -17,7 +17,8 @@ def engines(subject: Subject) -> Finding:
     there = [e for e in subject.engines if e.description]
     missing = [f"{e.name} ({e.missing})" for e in subject.engines if e.missing]
     live = [e.name for e in there if e.description and e.description.assertions_live]
-    if not any(e.role == "" for e in there):
+    ranked = [e for e in subject.engines if e.role == ""]
+    if not there or (ranked and not any(e.description for e in ranked)):
         return fail(name, f"no engine is usable: {'; '.join(missing[:1])}", _BUILD)
     versions = ", ".join(
         f"{e.name} {e.description.version}" for e in there if e.description

@@ -316,7 +316,9 @@ def test_a_run_of_ties_without_a_win_lists_no_engine(tmp_path: Path) -> None:
     compared = comparison.compare(run_of(tmp_path, rates, change))
     assert sentences.headline(compared) == "No engine wins any of 4 charts"
     rest = sentences.verdict_rest(compared)
-    assert rest.startswith(". One chart is a tie, within the noise of the run. 3 charts")
+    assert rest.startswith(
+        ". One chart is a tie, within the noise of the run. 3 charts"
+    )
 
 
 def test_two_repetitions_cannot_win(tmp_path: Path) -> None:
