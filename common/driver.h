@@ -68,7 +68,7 @@ struct Options {
 // The most that an engine accepts of something.
 struct Limit {
   uint64_t max = std::numeric_limits<uint64_t>::max();
-  const char* reason = "";  // for people, if the number needs explaining
+  const char* reason = "";  // shown to users, if the number needs explaining
 };
 
 // What a Write() may contain.  The harness compares each benchmark with these
@@ -230,7 +230,7 @@ struct Driver {
 
   // Opens the database in options.path, creating it if the directory is empty.
   // Throws Unsupported if the engine cannot honour the options, and any other
-  // exception, with a message for people, if opening fails.
+  // exception, with a message for the user, if opening fails.
   std::unique_ptr<Database> (*open)(const Options& options);
 };
 

@@ -98,7 +98,7 @@ struct Flag {
   const char* unit = "";  // such as "bytes"; "": a plain number
   FlagCondition only_with = {};
   // Why the flag must stay at its default if --stream replays another program;
-  // null: it need not.
+  // null: it may be set.
   const char* not_replayed = nullptr;
   const char* option = nullptr;  // its key in a result line; null: left out
   bool option_if_set = false;    // in a result line only if it was set

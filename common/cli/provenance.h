@@ -1,5 +1,5 @@
-// What an executable is made of, established by looking at the running process
-// rather than at the build configuration.
+// Facts about the executable, determined from the running process rather than
+// from the build configuration.
 
 #ifndef COMMON_CLI_PROVENANCE_H_
 #define COMMON_CLI_PROVENANCE_H_
@@ -28,7 +28,7 @@ struct CodecProof {
 };
 
 // Writes two small databases in a new temporary directory and removes it.
-// Throws what the engine throws.
+// Propagates the exceptions of the engine.
 CodecProof ProveCodec(const Driver& driver);
 
 // True if compression made the database smaller by at least a quarter.

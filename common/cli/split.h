@@ -8,9 +8,9 @@
 
 namespace kvmatrix {
 
-// Returns the words of `list` between the separators, as views of it.  An empty
-// list has no words; a separator at the end adds none, and two in a row enclose
-// an empty word.  Words are not trimmed:
+// Returns the words of `list` between the separators, as views into it.  An
+// empty list has no words, a separator at the end adds none, and two adjacent
+// ones have an empty word between them.  Words are not trimmed:
 //
 //   Split("a,b") is a, b      Split("a,,b") is a, (empty), b
 //   Split("") is nothing      Split("a,") is a

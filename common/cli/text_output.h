@@ -1,4 +1,4 @@
-// Text for people, and for scripts that know db_bench.
+// Readable text, in the format that scripts written for db_bench parse.
 
 #ifndef COMMON_CLI_TEXT_OUTPUT_H_
 #define COMMON_CLI_TEXT_OUTPUT_H_

@@ -31,9 +31,9 @@
 
 namespace kvmatrix {
 
-// Returns the number of entries of a block: few enough that it stays in the
-// first-level cache together with what the engine needs there, and enough that
-// the meter is seldom called for it.  8 KiB are a quarter of a cache of 32 KiB.
+// Returns the number of entries of a block: small enough to stay in the
+// first-level cache next to the engine's data, and large enough that the meter
+// is seldom called for it.  8 KiB are a quarter of a cache of 32 KiB.
 // From 1 to 64.
 // REQUIRES: entry_bytes > 0
 constexpr size_t BlockEntries(size_t entry_bytes) {
@@ -58,7 +58,7 @@ class UpdateBlock {
 
   // Holds whole batches, at least one, and as many as BlockEntries() allows.
   // If `deletes`, the updates have no values and no memory is reserved for
-  // them.  `stream` and `values` outlive the block.
+  // them.  `stream` and `values` must outlive the block.
   // REQUIRES: batch_size > 0; `deletes` is true exactly if the stream's
   // benchmark deletes; !stream.contended()
   UpdateBlock(WriteStream& stream, const Values& values, KeyShape keys,
@@ -117,8 +117,8 @@ class UpdateBlock {
     return std::span(updates_).subspan(first, count);
   }
 
-  // The batch has been written; ClaimedBatches, the alternative, publishes
-  // here.
+  // Does nothing: the counterpart of ClaimedBatches::Written(), which publishes
+  // the batch.
   void Written() {}
 
   // Ends the block after the first `done` updates have been written: adds the
@@ -201,7 +201,8 @@ class KeyBlock {
     }
   }
 
-  // Looks up what gets of the first `count` keys must return.  Until then only
+  // Looks up what a get of each of the first `count` keys must return.  Until
+  // then only
   // the indexes of expected() are set.  A separate pass, so that the prefetches
   // of Fill() have completed.  Meaningless if other threads write: what is
   // expected then depends on the moment of the call.

@@ -1,4 +1,4 @@
-// The loop of a mix.
+// The timed loop of a mix, such as a workload of YCSB or mixgraph.
 
 #ifndef COMMON_LOOPS_MIX_LOOP_H_
 #define COMMON_LOOPS_MIX_LOOP_H_

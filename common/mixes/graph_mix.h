@@ -33,8 +33,8 @@ constexpr bool IsCorrectedMixgraph(const Benchmark& benchmark) {
 bool Swings(const Benchmark& benchmark, const Config& config);
 Swing SwingOf(const Config& config);
 
-// Either variant.  Runs over a database of any fill: a get of an absent key
-// must return nothing.
+// Either variant.  Runs on a database filled by any benchmark: a get of an
+// absent key must return nothing.
 //
 // In mixgraph the size of a value follows from the number that selected its key
 // and not from its root, so the oracle records the size of each value put.

@@ -15,14 +15,14 @@
 
 namespace kvmatrix {
 
-// Of the operations, --readwritepercent per cent are gets (Operation::kRead)
-// and the others puts that read nothing (kUpdate).  Both draw their keys from
+// --readwritepercent % of the operations are gets (Operation::kRead) and the
+// others puts that read nothing (kUpdate).  Both draw their keys from
 // the benchmark's distribution, or from that of --key_distribution, over the
 // whole key space: in a database that is not full, some gets must find nothing.
 class ReadWriteMix final : public Mix {
  public:
-  // Gives the oracle its table, and accepts a database of any fill.  The
-  // arguments outlive the mix.
+  // Gives the oracle its table, and accepts a database filled by any benchmark.
+  // The arguments outlive the mix.
   ReadWriteMix(const Benchmark& benchmark, const Config& config,
                Oracle& oracle);
 

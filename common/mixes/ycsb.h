@@ -27,10 +27,10 @@ namespace kvmatrix {
 // The distribution of the ordinals that operations refer to.
 enum class YcsbRequest {
   kYcsbZipf,    // YCSB's "zipfian": scrambled, over 10^10 items; see YcsbZipf
-  kZipf,        // the law itself, scattered by a bijection
+  kZipf,        // the exact distribution, scattered by a bijection
   kUniform,     // over the records of the load
   kYcsbLatest,  // YCSB's "latest": newest most often, by Gray's formula
-  kLatest,      // the same by the law itself
+  kLatest,      // the same, with the exact distribution
 };
 
 // The definition of one workload.
@@ -43,17 +43,17 @@ struct YcsbWorkload {
 const YcsbWorkload* FindYcsb(std::string_view benchmark);
 
 // Returns the request distribution under --key_distribution=`name`, where "" is
-// the workload's own.  A Zipf distribution over all records stays one, and one
-// over the newest records stays that; the name selects the generator.  Nothing
-// if no workload accepts the name.
+// the workload's own.  The name selects the generator only: a workload whose
+// requests favour the newest records keeps doing so.  Nothing if no workload
+// accepts the name.
 std::optional<YcsbRequest> RequestOf(const YcsbWorkload& workload,
                                      std::string_view name);
 
 // Returns the label of results.
 std::string_view RequestLabel(YcsbRequest request);
 
-// Constants of CoreWorkload: record size, least records that its generators
-// work with, and maxscanlength.
+// Constants of CoreWorkload: record size, smallest number of records that its
+// generators accept, and maxscanlength.
 inline constexpr uint64_t kYcsbRecord = 1000;  // bytes: ten fields of 100
 inline constexpr uint64_t kMinYcsbRecords = 3;
 inline constexpr uint64_t kMaxYcsbScan = 100;  // entries; maxscanlength
@@ -124,7 +124,7 @@ class YcsbChooser {
   uint64_t NextLatest(Random& random, uint64_t acknowledged);
 
   const YcsbRequest request_;
-  const uint64_t items_;  // ordinals that a draw may give
+  const uint64_t items_;  // ordinals that a draw may yield
   const double theta_;
   YcsbZipf ycsb_zipf_;
   std::optional<ZipfRanks>

@@ -27,12 +27,12 @@ namespace kvmatrix {
 // Accurate for exponents near 1, where the closed form cancels.
 double ZipfIntegral(double x, double theta);
 
-// Draws ranks by the law itself, by rejection-inversion (Hoermann and
-// Derflinger, "Rejection-inversion to generate variates from monotone discrete
-// distributions", ACM TOMACS 6(3), 1996): invert the integral of the density,
-// round to the nearest rank, and accept it if the point lies below the bar of
-// that rank.  Construction needs no
-// sum over the items and costs about as much as a few draws.
+// Draws ranks with the exact probabilities, by rejection-inversion (Hoermann
+// and Derflinger, "Rejection-inversion to generate variates from monotone
+// discrete distributions", ACM TOMACS 6(3), 1996): invert the integral of the
+// density, round to the nearest rank, and accept it if the point lies below the
+// bar of that rank.  Construction needs no sum over the items and costs about
+// as much as a few draws.
 class ZipfRanks {
  public:
   // Beyond n = 2^52 the ranks of the tail are rounded to even numbers.

@@ -54,7 +54,7 @@ class Histogram {
   // Their counts add up to count().
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
-  // Returns two lines for people, in microseconds; "-" for a percentile with
+  // Returns two lines of text, in microseconds; "-" for a percentile with
   // too few samples.
   std::string ToString() const;
 

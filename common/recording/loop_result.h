@@ -33,7 +33,7 @@ struct LoopResult {
   // For a scan that no time limit ended: the most entries that it visits.
   std::optional<uint64_t> scan_limit = {};
 
-  std::string label = {};  // for people, shown after the benchmark's name
+  std::string label = {};  // text shown after the benchmark's name
 };
 
 // A property of the operations drawn, next to its expectation.  Both are shares

@@ -55,7 +55,7 @@ constexpr std::string_view EndingName(Ending ending) {
 struct Measurement {
   const Benchmark* benchmark = nullptr;
   Status status = Status::kOk;
-  std::string reason;     // why the status is not kOk, for people; else empty
+  std::string reason;     // why the status is not kOk; else empty
   bool verified = false;  // every answer was compared with the oracle
 
   uint64_t threads = 1;             // those whose operations are counted

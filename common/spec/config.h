@@ -23,7 +23,7 @@
 
 namespace kvmatrix {
 
-// Which program's stream of operations is run; set by --stream.
+// The program whose operations are run; set by --stream.
 enum class StreamKind {
   kOwn,             // this program's own
   kDbBench,         // that of the original db_bench
@@ -45,7 +45,7 @@ class UsageError : public std::runtime_error {
 inline constexpr uint64_t kMaxThreads = 256;
 inline constexpr uint64_t kMaxBatchEntries = 1'000'000;
 
-// A benchmark that an existing database has been through, as --after lists it.
+// A benchmark already run on an existing database, as --after lists it.
 struct AppliedBenchmark {
   const Benchmark* benchmark;
   // Completed, by each thread that writes (in a replayed stream also by the
@@ -54,12 +54,12 @@ struct AppliedBenchmark {
   std::vector<uint64_t> operations;
 };
 
-// Each field has the meaning and the default of the flag of the same name,
-// which --help explains, unless its comment says otherwise.  Ranges are those
+// Unless its comment says otherwise, a field has the meaning and the default of
+// the flag of the same name; see --help.  Ranges are those
 // of cli/flag_table.cc; combinations have been checked by cli/rules.h.
 struct Config {
   std::vector<const Benchmark*> benchmarks;  // to run, in this order
-  // What the database has been through, in order.  Empty exactly if
+  // What was run on the database before, in order.  Empty exactly if
   // use_existing_db is false: the process then starts with no database.
   std::vector<AppliedBenchmark> after;
 
@@ -84,7 +84,7 @@ struct Config {
   StreamKind stream = StreamKind::kOwn;
   uint64_t threads = 1;            // that run a loop at once
   uint64_t writes_per_second = 0;  // by Benchmark::writer; 0: unlimited
-  uint64_t readwritepercent = 90;  // gets of readrandomwriterandom, per cent
+  uint64_t readwritepercent = 90;  // gets of readrandomwriterandom, in %
   uint64_t duration_ns = 0;        // time limit of a loop; 0: none
 
   bool use_existing_db = false;
@@ -93,8 +93,8 @@ struct Config {
   double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop
   struct {
     // True: an update of YCSB writes a whole record and reads nothing.  False:
-    // it writes one field of ten, which a store of whole values must read
-    // first.
+    // it writes one field of ten, so that a store of whole values must read
+    // the record first.
     bool writeallfields = false;
     MixgraphParameters mixgraph;
   } mix;

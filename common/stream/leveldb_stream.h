@@ -101,7 +101,7 @@ class ReplayedStream {
 // Returns the replay that --stream selects, or null for the own stream.
 std::unique_ptr<ReplayedStream> MakeReplay(const Config& config);
 
-// Returns notes for people on how `config.benchmarks` differ from LevelDB's
+// Returns notes for the user on how `config.benchmarks` differ from LevelDB's
 // program in the own stream: whole lines, or an empty string.
 std::string DifferenceNotes(const Config& config);
 

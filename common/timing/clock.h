@@ -24,19 +24,19 @@ class Clock {
 
   // Returns the cheapest reading, in a unit of its own.  Successive readings
   // may decrease by a few ticks if the thread has moved to another processor.
-  // If `after_all`, the reading is taken only once all earlier instructions
+  // If `ordered`, the reading is taken only once all earlier instructions
   // have completed (see FenceTsc()); otherwise instructions still in flight, at
   // most about 100 ns of work, may be missing from it.  Not virtual, so that it
   // is inlined into loops; without a counter it is NowNs(), or what a test's
   // clock returns.
-  uint64_t Ticks(bool after_all) {
+  uint64_t Ticks(bool ordered) {
     if (!has_tsc_) return TicksWithoutTsc();
-    if (after_all) FenceTsc();
+    if (ordered) FenceTsc();
     return ReadTsc();
   }
 
-  // Returns the length of a tick in nanoseconds.  More precise the longer the
-  // clock exists: call it after the loop.
+  // Returns the length of a tick in nanoseconds.  The estimate becomes
+  // more precise with the age of the clock: call it after the loop.
   virtual double NsPerTick() { return 1; }
 
   // Waits, and returns the first reading of NowNs() that is not before `ns`.
@@ -53,8 +53,8 @@ class Clock {
   const bool has_tsc_;
 };
 
-// CLOCK_MONOTONIC.  If the kernel itself keeps that time by the time stamp
-// counter, Ticks() reads the counter.  Immutable after the construction, hence
+// CLOCK_MONOTONIC.  If the kernel uses the time stamp counter as its clock
+// source, Ticks() reads the counter.  Immutable after the construction, hence
 // thread-safe.
 class SteadyClock final : public Clock {
  public:

@@ -70,7 +70,7 @@ class Meter {
   void Start();
 
   // Called before a call of `operations` operations is prepared.  False if an
-  // open loop is due to make it only after the time limit; the limit has then
+  // open loop has scheduled that call after the time limit; the limit has then
   // passed, and the loop must end.
   bool IsInTime(uint64_t operations) {
     return !open_loop_ || duration_ns_ == 0 || IsDueInTime(operations);
@@ -91,7 +91,7 @@ class Meter {
 
   // Called right after a call, with the operations completed since Start().
   // False if the loop must end.  Inlined, because a function call costs one or
-  // two of the thirty cycles that an iteration of the fastest loop lasts.
+  // two of the thirty cycles of one iteration of the fastest loop.
   [[gnu::always_inline]] bool Continue(uint64_t operations) {
     if (latency_) {
       Stamp();

@@ -268,13 +268,13 @@ void ReadClock(benchmark::State& state) {
 }
 BENCHMARK(ReadClock);
 
-// after_all 1: the reading waits until all earlier instructions have completed.
+// ordered 1: the reading waits until all earlier instructions have completed.
 void ReadTicks(benchmark::State& state) {
   SteadyClock clock;
-  const bool after_all = state.range(0) != 0;
-  for (auto _ : state) benchmark::DoNotOptimize(clock.Ticks(after_all));
+  const bool ordered = state.range(0) != 0;
+  for (auto _ : state) benchmark::DoNotOptimize(clock.Ticks(ordered));
 }
-BENCHMARK(ReadTicks)->ArgName("after_all")->Arg(0)->Arg(1);
+BENCHMARK(ReadTicks)->ArgName("ordered")->Arg(0)->Arg(1);
 
 // Either reads the real clock and reports that a second has passed, so that a
 // meter checks it after each operation; or reports the real time and counts the
