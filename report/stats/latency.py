@@ -25,7 +25,7 @@ NAMES = tuple(name for name, _ in PERCENTILES)
 _WHOLE = 10000
 # With fewer samples above it, the position of a percentile is meaningless.
 LEAST_ABOVE = 10
-_SUB_BITS = 7  # kSubBits of common/recording/histogram.h
+_SUB_BITS = 7  # of LogLinear in common/recording/histogram.h
 
 
 @dataclass(frozen=True)
