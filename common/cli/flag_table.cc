@@ -120,7 +120,7 @@ const Flag kFlags[] = {
      .field = FIELD(key_format),
      .group = FlagGroup::kKeys,
      .help = "decimal means digits with leading zeros; big and little mean "
-             "8-byte integers in that byte order",
+             "8-byte integers in that byte order, padded with zero bytes",
      .choices = KeyFormats,
      .not_replayed = kNothingLikeIt,
      .option = "key_format",
@@ -203,9 +203,9 @@ const Flag kFlags[] = {
      .field = FIELD(config.transactions),
      .group = FlagGroup::kWorkload,
      .help =
-         "divide the entries of a benchmark into about this many batches: "
-         "each has the entries divided by this number, rounded down, but at "
-         "least one; 0 means batches of --batch_size",
+         "number of batches, about: a batch has a benchmark's entries divided "
+         "by this number, rounded down, at least one; 0 means batches of "
+         "--batch_size",
      .range = {0, kMaxKeys},
      .only_with = {"batch_size"},
      .not_replayed = kNothingLikeIt,
@@ -223,9 +223,8 @@ const Flag kFlags[] = {
     {.name = "rate",
      .field = FIELD(config.rate_ops_per_sec),
      .group = FlagGroup::kPace,
-     .help = "operations per second, started at random (Poisson) times whether "
-             "or not the engine keeps up: an open loop, with a histogram; 0 "
-             "means a closed loop",
+     .help = "run an open loop of this many operations per second, at Poisson "
+             "times, and print a histogram; 0 means a closed loop",
      .range = {0.01, kBillion, 0},
      .unit = "operations per second",
      .only_with = {"sine_mix_rate"}},
@@ -246,7 +245,7 @@ const Flag kFlags[] = {
      .field = FIELD(config.cache_size),
      .group = FlagGroup::kEngine,
      .help = "size of the engine's cache, in bytes; if not set, 8388608 with a "
-             "--stream whose program uses that size",
+             "--stream whose program has that default",
      .range = {0, 8'589'934'591.0 * (1 << 30)},
      .unit = "bytes",
      .option = "cache_size_bytes"},
@@ -273,8 +272,8 @@ const Flag kFlags[] = {
     {.name = "db",
      .field = FIELD(db),
      .group = FlagGroup::kProcess,
-     .help = "directory for the database; default: kvmatrix-UID in the "
-             "directory for temporary files"},
+     .help = "directory in which db_bench_ENGINE, the database, is created; "
+             "default: kvmatrix-UID in the directory for temporary files"},
     {.name = "use_existing_db",
      .field = FIELD(config.use_existing_db),
      .group = FlagGroup::kProcess,
@@ -354,8 +353,8 @@ const Flag kFlags[] = {
              "largest value size, in bytes"),
     MIXGRAPH(
         sine_mix_rate, FlagGroup::kSwing, {},
-        "run an open loop of a sin(b t + c) + d operations per second after "
-        "t seconds"),
+        "run an open loop; after t seconds the rate is a * sin(b * t + c) + d "
+        "operations per second, with --sine_a to --sine_d"),
     MIXGRAPH(sine_a, FlagGroup::kSwing, kFinite, "see --sine_mix_rate"),
     MIXGRAPH(sine_b, FlagGroup::kSwing, kFinite, "see --sine_mix_rate"),
     MIXGRAPH(sine_c, FlagGroup::kSwing, kFinite, "see --sine_mix_rate"),

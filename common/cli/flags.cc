@@ -196,8 +196,8 @@ void Derive(const CommandLine& line, Config& config) {
   };
   if (line.after.empty() && config.use_existing_db) {
     throw UsageError("use_existing_db",
-                     "needs --after, the benchmarks already run on the "
-                     "database, such as --after=fillseq");
+                     "needs --after=LIST, which lists the benchmarks already "
+                     "run on the database, such as --after=fillseq");
   }
   if (!line.after.empty() && !config.use_existing_db) {
     throw UsageError("after", "needs --use_existing_db");
@@ -351,7 +351,7 @@ std::string HelpText() {
          BenchmarkLines() + "\n" + CommonFlagLines() + DriverFlagLines() +
          "Other invocations:\n"
          "  --version   print the engine, its build and its codec\n"
-         "  --describe  print the same, all flags and benchmarks as JSON\n"
+         "  --describe  print that, all flags and all benchmarks, as JSON\n"
          "  --check     check the other flags: exit 0, or print the reason and "
          "exit "
          "2\n"

@@ -1,10 +1,12 @@
 #include <gflags/gflags.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <system_error>
 
 #include "common/cli/flags.h"
 #include "common/cli/json_output.h"
@@ -45,6 +47,13 @@ void AppendLine(const std::filesystem::path& file, const std::string& line) {
   if (!out) throw std::runtime_error("--json: cannot write " + file.string());
 }
 
+// Fails now, rather than after hours of measuring.
+void RequireWritable(const std::filesystem::path& json) {
+  if (std::ofstream(json, std::ios::app)) return;
+  throw UsageError("json", "cannot write " + json.string() + ": " +
+                               std::generic_category().message(errno));
+}
+
 bool Failed(const Measurement& measurement) {
   return measurement.status == Status::kWrong ||
          measurement.status == Status::kError;
@@ -68,8 +77,7 @@ void Report(const Measurement& measurement, const Config& config) {
 int RunAll(const Config& config) {
   SteadyClock clock;
   Runner runner(kDriver, config, clock);
-  // Fails now, rather than after hours of measuring.
-  if (!config.json.empty()) AppendLine(config.json, "");
+  if (!config.json.empty()) RequireWritable(config.json);
   // With --json a program runs this, and the options in the document say the
   // same.
   if (config.json.empty()) std::fputs(DifferenceNotes(config).c_str(), stderr);

@@ -61,7 +61,7 @@ Problem CrossedSizes(const Config& config) {
   const auto [min, max] = SizeBoundsOf(config);
   if (min <= max) return "";
   return Number(min) + " is above --value_size_max, which is " + Number(max) +
-         "; swap them, or give another --value_size";
+         "; lower it, or raise --value_size_max or --value_size";
 }
 
 Problem LargeValues(const Config& config) {

@@ -156,7 +156,7 @@ std::string HeaderText(const Config& config, const Driver& driver) {
     text += Format(
         "Threads:    %llu; micros/op is the time from the common start to the "
         "end of the\n            last thread, divided by the operations of "
-        "all\n",
+        "all threads\n",
         static_cast<unsigned long long>(config.threads));
   }
   if (config.stream != StreamKind::kOwn) {

@@ -124,12 +124,12 @@ void Runner::ResetOracle(const Benchmark& benchmark) {
 }
 
 void Runner::MakeFresh() {
-  std::filesystem::remove_all(path_);
   std::error_code error;
-  std::filesystem::create_directories(path_, error);
+  std::filesystem::remove_all(path_, error);
+  if (!error) std::filesystem::create_directories(path_, error);
   if (!error) return;
-  throw std::runtime_error("--db: cannot create " + path_.string() + ": " +
-                           error.message());
+  throw UsageError("db", "cannot create the directory " + path_.string() +
+                             ": " + error.message());
 }
 
 uint64_t Runner::NextStreamSeed(const Benchmark& benchmark) {
@@ -190,7 +190,7 @@ void Runner::RequireRunnable(const Benchmark& benchmark) const {
   if (oracle_.Empty()) {
     throw std::runtime_error(
         "the database is empty; run a fill first, or use --use_existing_db "
-        "with --after, the benchmarks already run on it");
+        "with --after=LIST, which lists the benchmarks already run on it");
   }
 }
 

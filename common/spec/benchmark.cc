@@ -148,7 +148,8 @@ constexpr Benchmark kBenchmarks[] = {
      .key_order = KeyOrder::kSteps,
      .access = Access::kSeek,
      .title = "Seeks in key order",
-     .summary = "seekrandom, each key 0 to 99 past the last, wrapping around"},
+     .summary =
+         "seekrandom, each key 0 to 99 past the previous one, wrapping around"},
     {.name = "readseq100K",
      .kind = Kind::kRead,
      .key_order = KeyOrder::kSequential,
@@ -244,7 +245,7 @@ constexpr Benchmark kBenchmarks[] = {
      .access = Access::kSeek,
      .batch_size = 1,
      .title = "Social graph, corrected",
-     .summary = "the model of mixgraph with a random stream per decision"},
+     .summary = "mixgraph with an independent random number for each decision"},
     {.name = "compact",
      .kind = Kind::kCompact,
      .prepare = Prepare::kUnsettled,
@@ -256,7 +257,7 @@ constexpr Benchmark kBenchmarks[] = {
      .key_order = KeyOrder::kSequential,
      .title = "Audit",
      .summary =
-         "audit: check every entry, sampled gets and sampled absent keys"},
+         "audit: check every entry, and samples of present and absent keys"},
     {.name = "crc32c",
      .kind = Kind::kPrimitive,
      .prepare = Prepare::kFresh,

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "common/spec/config.h"
+
 namespace kvmatrix {
 
 Progress::Progress(const std::filesystem::path& file) {
@@ -21,8 +23,8 @@ Progress::Progress(const std::filesystem::path& file) {
   const int error = errno;
   if (fd >= 0) close(fd);
   if (mapped == MAP_FAILED) {
-    throw std::system_error(error, std::generic_category(),
-                            "--progress=" + file.string());
+    throw UsageError("progress", "cannot write " + file.string() + ": " +
+                                     std::generic_category().message(error));
   }
   counter_ = static_cast<uint64_t*>(mapped);
   Reset();
