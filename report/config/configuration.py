@@ -312,7 +312,9 @@ def published_names() -> tuple[str, ...]:
 
 
 def _duration(table: TomlTable, key: str, default: str) -> float:
-    text = table.text(key, default)
+    text = table.values.get(key, default)
+    if not isinstance(text, str):
+        raise table.wrong(key, 'a duration in quotes, such as "30s"')
     try:
         seconds = parse_duration(text)
     except UnitError as error:

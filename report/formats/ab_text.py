@@ -62,8 +62,7 @@ def next_step(result: AbResult) -> str:
     """Return what to do about an unfinished, slower or inconclusive run, or ""."""
     run = result.run
     if run.unfinished:
-        builds = "--a BUILD_A" if run.plan.same_build else "--a BUILD_A --b BUILD_B"
-        return f"scripts/kvmatrix resume {run.plan.run} {builds}"
+        return f"scripts/kvmatrix resume {run.plan.run} {run.plan.build_options}"
     if result.regressed:
         cell = result.regressed[0].name
         return (

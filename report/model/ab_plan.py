@@ -87,6 +87,11 @@ class AbPlan:
         return {"a": self.a, "b": self.b}
 
     @property
+    def build_options(self) -> str:
+        """The options of `resume` that name the builds, with placeholders."""
+        return "--a BUILD_A" if self.same_build else "--a BUILD_A --b BUILD_B"
+
+    @property
     def able(self) -> tuple[CellName, ...]:
         """The cells that can run on both sides."""
         return tuple(cell for cell in self.cells if not self.obstacle(cell))

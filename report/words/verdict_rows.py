@@ -117,8 +117,13 @@ def change_of(row: VerdictRow) -> str:
 
 
 def interval_of(row: VerdictRow) -> str:
-    """Format the interval of the change, "[−13.1, −10.8] %"."""
-    return numbers.interval(*row.interval) if row.interval else ""
+    """Format the interval of the change, "[−13.1, −10.8] %".
+
+    It is "" if its confidence is 0: a single repetition does not allow an interval.
+    """
+    if not row.interval or row.confidence == 0:
+        return ""
+    return numbers.interval(*row.interval)
 
 
 def figure_of(row: VerdictRow, number: float | None) -> str:

@@ -114,9 +114,9 @@ def _resume_ab(
         ending = SessionResult(plan, path, run.lines, was_complete=True)
         return concluded_ab(ending, _without_report(ending, output), places)
     if a_dir is None or (b_dir is None and not plan.same_build):
-        needed = "--a BUILD_A" if plan.same_build else "--a BUILD_A --b BUILD_B"
         raise click.UsageError(
-            f"{plan.run} is an A/B run; pass the builds that it measures: {needed}"
+            f"{plan.run} is an A/B run; pass the builds that it measures:"
+            f" {plan.build_options}"
         )
     if plan.same_build and b_dir:
         raise click.UsageError(

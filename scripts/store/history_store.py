@@ -35,9 +35,11 @@ def entry_of_folder(path: Path, label: str) -> HistoryEntry:
     """
     entry, finished = read_entry(path, label)
     if not finished:
+        words = ["scripts/kvmatrix resume", path.name]
+        if is_ab_run(path):
+            words.append(load_ab_run(path).plan.build_options)
         raise ResultsError(
-            f"{path}: the run is not finished; run scripts/kvmatrix resume"
-            f" {path.name} first"
+            f"{path}: the run is not finished; first run: {' '.join(words)}"
         )
     return entry
 

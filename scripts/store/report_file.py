@@ -1,6 +1,7 @@
 """Writes reports: the only code that puts output of the report package into files."""
 
 import importlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,10 +53,8 @@ def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
 
     Raises ResultsError, OSError, CannotStart or click.UsageError.
     """
-    lines = path / LINES
-    if not (lines.exists() and lines.stat().st_size):
-        state = "is empty" if lines.exists() else "does not exist"
-        click.echo(f"kvmatrix: warning: {lines} {state}: no rates", err=True)
+    if fault := _fault_of_lines(path / LINES):
+        click.echo(f"kvmatrix: warning: {path / LINES} {fault}", err=True)
     if (path / "ab.json").is_file():
         text = _ab_report(path, kind)
     else:
@@ -66,6 +65,17 @@ def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
         return None
     write_whole(target, text, "-o" if output else "")
     return target
+
+
+def _fault_of_lines(lines: Path) -> str:
+    """Return what the user must know about the file of measurements, or ""."""
+    if not (lines.exists() and lines.stat().st_size):
+        state = "is empty" if lines.exists() else "does not exist"
+        return f"{state}: no rates"
+    with lines.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        is_torn = file.read(1) != b"\n"
+    return "ends in an incomplete line, which is ignored" if is_torn else ""
 
 
 def _report(path: Path, kind: str) -> str:

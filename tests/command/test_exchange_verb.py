@@ -95,6 +95,16 @@ def test_lost_measurements_are_warned_of(tmp_path: Path, state: str) -> None:
     assert done.stderr == f"kvmatrix: warning: {lines} {state}: no rates\n"
 
 
+def test_an_incomplete_last_line_is_warned_of(tmp_path: Path) -> None:
+    folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID)
+    lines = folder / "measurements.jsonl"
+    lines.write_text(lines.read_text() + '{"schema"')
+    done = report(folder, "--format", "md")
+    fault = "ends in an incomplete line, which is ignored"
+    assert done.returncode == 0
+    assert done.stderr == f"kvmatrix: warning: {lines} {fault}\n"
+
+
 def test_a_damaged_run_ends_with_2(tmp_path: Path) -> None:
     folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID)
     (folder / "measurements.jsonl").write_text('{"schema": NaN}\n')

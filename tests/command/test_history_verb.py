@@ -246,7 +246,8 @@ def test_an_unfinished_ab_run_is_not_added(tmp_path: Path) -> None:
     (run / "measurements.jsonl").write_text("".join(lines[:-4]))
     done = add_run(tmp_path, AB_RUN_ID)
     assert done.exit_code == 2
-    assert f"not finished; run scripts/kvmatrix resume {AB_RUN_ID}" in done.stderr
+    remedy = f"scripts/kvmatrix resume {AB_RUN_ID} --a BUILD_A --b BUILD_B\n"
+    assert f"not finished; first run: {remedy}" in done.stderr
     assert not (tmp_path / "h").exists()
 
 

@@ -80,6 +80,7 @@ def test_a_suite_has_latency_and_no_control_by_default(tmp_path: Path) -> None:
         ('latency = "yes"', "expected true or false"),
         ('control = "onne"', "did you mean 'one'"),
         ("control = 7", "expected a string"),
+        ("timeout = 5", 'expected a duration in quotes, such as "30s"'),
         ("[override]\nrate = true", "from 0.01 to 1,000,000,000"),
         ('[override]\nrate = "fast"', "from 0.01 to 1,000,000,000"),
         ("[override]\nrate = 1e10", "from 0.01 to 1,000,000,000"),

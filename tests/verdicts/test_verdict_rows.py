@@ -58,6 +58,8 @@ def test_a_column_is_blank_where_it_does_not_apply() -> None:
     assert cells(replace(COUNT, limit=0.002), *columns)[4:8] == (
         *("+2.00 %", "", "", "0.2 %"),
     )
+    single = replace(CELL, change=0.1, interval=(0.1, 0.1), confidence=0.0)
+    assert cells(single, "change", "interval")[4:6] == ("+10.0 %", "")
 
 
 def judged(verdict: Verdict, pairs: int = 8) -> VerdictRow:
