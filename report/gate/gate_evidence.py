@@ -57,7 +57,7 @@ def gate_from_ab(result: AbResult, chosen: Chosen | None = None) -> Gate:
         f"A/B run: cells that look different after"
         f" {count(rule.screen_rounds, 'round')} are measured in"
         f" {count(rule.confirm_rounds, 'fresh round')}; regressed: at least"
-        f" {100 * rule.least_shift:g} % slower with p ≤ {rule.alpha:g} over all"
+        f" {100 * rule.least_shift:g} % slower with p ≤ {rule.alpha:g} / number of"
         f" suspects; not gated: cells too noisy to show a slowdown of"
         f" {100 * MAX_UNSEEN:g} %",
         tuple(rows),
@@ -119,7 +119,7 @@ def gate_from_comparison(
         return Gate(
             compared.new,
             compared.base,
-            "two runs that cannot be compared",
+            "",  # no rule was applied
             (),
             unfinished,
             common_reason=f"{prevent} a comparison",

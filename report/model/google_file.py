@@ -57,7 +57,8 @@ def read(path: Path) -> GoogleFile:
     Raises ResultsError, beginning with the path, if the file is damaged, has another
     schema version or has no repetitions.
     """
-    document = parse_object(read_bytes(path, _LARGEST_BYTES), str(path))
+    unlike = f"{path}: not a run or a Google Benchmark JSON file"
+    document = parse_object(read_bytes(path, _LARGEST_BYTES), unlike)
     place = f"{path}: not valid as a Google Benchmark file"
     validate(document, "google", place)
     try:

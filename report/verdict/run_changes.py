@@ -230,7 +230,7 @@ def _of_cells(base: ComparableRun, new: ComparableRun) -> list[Difference]:
             key = (difference.what, difference.base, difference.new)
             cells.setdefault(key, []).append(name)
     return [
-        Difference(f"{what} of {_some(names)}", was, now)
+        Difference(f"{what} differs in {_some(names)}", was, now)
         for (what, was, now), names in sorted(cells.items())
     ]
 
@@ -250,7 +250,7 @@ def _some(names: Iterable[str]) -> str:
     ordered = sorted(names)
     if len(ordered) < 2:
         return ordered[0] if ordered else "none"
-    return f"{len(ordered)} cells such as {ordered[0]}"
+    return f"{len(ordered)} cells, such as {ordered[0]}"
 
 
 def _build_changes(base: ComparableRun, new: ComparableRun) -> Iterable[BuildChange]:

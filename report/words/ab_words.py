@@ -216,7 +216,7 @@ def rule_text(rule: AbRule) -> str:
         f"{numbers.limit(rule.confidence)} intervals; regressed: at least"
         f" {numbers.limit(rule.least_shift)} slower, confirmed in"
         f" {numbers.count(rule.confirm_rounds * PAIRS_PER_ROUND, 'fresh pair')}"
-        f" at p ≤ {rule.alpha:g} over all suspects; unchanged: interval within"
+        f" at p ≤ {rule.alpha:g} / number of suspects; unchanged: interval within"
         f" ±{numbers.limit(rule.unchanged_within)}"
     )
 

@@ -14,6 +14,8 @@ from report.terms import numbers
 
 FAILED, MISSING, LOST, DISPUTED = "failed", "missing", "lost", "disputed"
 NOMINATED, NOT_MEASURED = "nominated", "not measured"
+# Outcomes that are printed in other words than those of the documents.
+_PRINTED = {"unrated": "without a rate"}
 _AS_MULTIPLE = 10.0  # slowdowns from here on are shown as multiples
 
 
@@ -47,7 +49,11 @@ def look(word: str) -> OutcomeLook:
 
 def marked(word: str) -> str:
     """Return a word with its glyph: "▼ regressed"."""
-    return f"{look(word).glyph} {word}"
+    return f"{look(word).glyph} {_printed(word)}"
+
+
+def _printed(word: str) -> str:
+    return _PRINTED.get(word, word)
 
 
 def unseen(effect: float, where: str = "") -> str:
@@ -67,4 +73,4 @@ def counted(counts: Mapping[str, int], always: Iterable[str] = ()) -> str:
     Outcomes of `always` come first, even with a count of 0, then all others.
     """
     words = dict.fromkeys([*always, *(word for word, n in counts.items() if n)])
-    return ", ".join(f"{counts.get(word, 0)} {word}" for word in words)
+    return ", ".join(f"{counts.get(word, 0)} {_printed(word)}" for word in words)

@@ -44,9 +44,8 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
     if rounds >= LEAST_CONFIRM_ROUNDS:
         return rounds
     raise click.BadParameter(
-        f"{rounds} rounds cannot confirm: their smallest p is 6^-{rounds}, and"
-        f" p <= {_RULE.alpha:g} over all suspects is needed; pass"
-        f" {LEAST_CONFIRM_ROUNDS} or more"
+        f"{rounds} is too small; expected {LEAST_CONFIRM_ROUNDS} to {_MOST_ROUNDS:,}"
+        f" (fewer rounds can confirm at most one suspect at p <= {_RULE.alpha:g})"
     )
 
 
@@ -67,7 +66,7 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
     "--screen-rounds",
     type=_ROUNDS,
     default=_RULE.screen_rounds,
-    help="Screen every cell in this many rounds of A B B A or B A A B, such as"
+    help="Screen every cell in this many rounds, each ABBA or BAAB, such as"
     f" --screen-rounds 6.  [default: {_RULE.screen_rounds}; {_ROUNDS.accepted}]",
 )
 @click.option(

@@ -96,7 +96,8 @@ def check(
     with another run or with the history.  Such a comparison only nominates
     regressions; the command for an A/B run that would confirm or reject them is
     printed.  A lasting change in the history is detected in the second run that shows
-    it.  Cells too noisy to detect a 10 % slowdown are reported but not gated.
+    it.  Cells too noisy to detect a 10 % slowdown are reported but not gated: they
+    cannot fail the check.
 
     \b
     Examples:

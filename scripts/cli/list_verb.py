@@ -55,7 +55,7 @@ def list_command(
 
     def work() -> int:
         if what is not None:
-            names([what], _LISTS, "list", "list")
+            names([what], _LISTS, "kind", "list")
         if suite is not None and what != "cells":
             raise click.UsageError(f"list {what}: SUITE is for list cells only")
         if show_all and what not in (None, "scenarios"):

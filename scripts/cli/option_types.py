@@ -20,7 +20,9 @@ MOST_ENTRIES = int(FLAGS["num"].most)
 _MOST_DIGITS = 20  # of a number that is parsed
 _SIMILAR = 0.7  # of an option that is suggested
 _EXTRA = "Got unexpected extra argument"
-_PERCENTAGE = re.compile(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*", re.ASCII)
+_PERCENTAGE = re.compile(r"\s*(\d{1,20}(?:\.\d{1,6})?)\s*%\s*", re.ASCII)
+# Of click: a path of the wrong kind.
+_WRONG_KIND = re.compile(r"(Directory|File) (.+) is a (file|directory)\.", re.DOTALL)
 # What lists the values of a missing argument, by the argument's name in the help.
 _LISTED = {"SUITE": "scripts/kvmatrix list suites"}
 # Options whose value is a folder of this machine: not part of a recorded command.
@@ -109,8 +111,10 @@ def _count(text: str) -> Decimal | None:
         number = Decimal(text)
     except InvalidOperation:
         return None
-    if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
+    if not number.is_finite() or number.adjusted() < -_MOST_DIGITS:
         return None
+    if number.adjusted() > _MOST_DIGITS:
+        return number  # too large to be converted, and for every range
     return number if number == int(number) else None
 
 
@@ -199,8 +203,11 @@ class ShareType(click.ParamType[float]):
         match = _PERCENTAGE.fullmatch(value)
         share = float(match[1]) / 100 if match else 0.0
         if not 0 < share < 1:
-            expected = "expected one between 0 and 100, such as '5%'"
-            self.fail(f"{value!r} is not a percentage; {expected}", param, ctx)
+            fault = "is not a percentage"
+            if match:
+                fault = "is too large" if share else "is too small"
+            expected = "expected a percentage between 0 and 100, such as 5%"
+            self.fail(f"{value!r} {fault}; {expected}", param, ctx)
         return share
 
 
@@ -251,6 +258,9 @@ def _shown_name(param: click.Parameter | None, ctx: click.Context | None) -> str
 
 def _plain(message: str) -> str:
     """Return one of click's sentences without its capital and its full stop."""
+    if match := _WRONG_KIND.fullmatch(message):
+        expected, path, kind = match.groups()
+        return f"{path} is a {kind}; expected a {expected.lower()}"
     return message[:1].lower() + message[1:].removesuffix(".")
 
 

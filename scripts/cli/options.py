@@ -153,8 +153,8 @@ CELLS = click.option(
     "globs",
     multiple=True,
     metavar="GLOB",
-    help="Select cells (engine/scenario/benchmark) by glob pattern, such as -k"
-    " '*/*/read*'.",
+    help="Select cells (engine/scenario/benchmark) by glob pattern, in which * also"
+    " matches /, such as -k '*/*/read*'.",
 )
 
 
@@ -212,8 +212,8 @@ RATE = click.option(
 CONTROL = click.option(
     "--control/--no-control",
     default=None,
-    help="Measure the suite's control engine under two names, for the noise of the"
-    " run.  [default: only for a whole suite with 3 or more repetitions]",
+    help="Measure the suite's control engine under two names, to measure the noise of"
+    " the run.  [default: only without -e, -s and -k, with 3 or more repetitions]",
 )
 REPEAT_DISTURBED = click.option(
     "--repeat-disturbed",

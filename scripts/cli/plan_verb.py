@@ -64,7 +64,7 @@ _ORDINARY_RUNS = 20  # the newest ones are read
     "--sizes",
     type=CountsType(),
     help="Measure at these sizes, such as --sizes 30000,100000,300000.  [default: four"
-    " sizes below --num, at most 300,000]",
+    " sizes below --num, each at most 300,000]",
 )
 @click.option(
     "--against",
@@ -102,10 +102,10 @@ def plan(
 
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, too little
-    memory or disk space, or a directory that another run is using; 3 some cells failed
-    or are missing (--measure); 4 the planned run does not fit on the machine; 5 nothing
-    could be measured, or a cell could not be predicted; 130 interrupted (143 by
-    SIGTERM).
+    memory or disk space for --measure, or a directory that another run is using; 3 some
+    cells failed or are missing (--measure); 4 the prediction for SUITE exceeds the
+    memory or disk space of the machine; 5 nothing could be measured, or a cell could
+    not be predicted; 130 interrupted (143 by SIGTERM).
     """
     output, places = Output.of(given), RunPlaces.of(given)
     run_options = replace(RunOptions.of(given), control=False)

@@ -84,9 +84,9 @@ def resume(
 def _without_report(ending: SessionResult[P], output: Output) -> Output:
     """Say that nothing is missing; return the options for a run left unchanged."""
     if not output.quiet:
-        note = f"note {ending.plan.run} is already complete; nothing to do"
-        for text in (note, *(f"warn {text}" for text in ending.warnings)):
-            click.echo(text, err=True)
+        note = f"note: {ending.plan.run} is already complete; nothing to do"
+        for text in (note, *(f"warning: {text}" for text in ending.warnings)):
+            click.echo(f"kvmatrix: {text}", err=True)
     return replace(output, no_report=True)
 
 

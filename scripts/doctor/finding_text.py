@@ -55,8 +55,8 @@ def _rows(
 def closing(findings: Sequence[Finding]) -> str:
     """Return how many are not ok, and what that means for a run."""
     if not count(findings, Severity.FAIL):
-        return f"{verdict(findings)}. run --strict would start."
-    effect = f"run starts anyway; run --strict would not (exit {EXIT_UNFIT})."
+        return f"{verdict(findings)}. kvmatrix run --strict would start."
+    effect = f"kvmatrix run starts anyway; with --strict it exits with {EXIT_UNFIT}."
     return f"{verdict(findings)}. {effect}"
 
 

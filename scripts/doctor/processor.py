@@ -162,7 +162,7 @@ def hypervisor(subject: Subject) -> Finding:
 
 def onlookers(subject: Subject) -> Finding:
     """Check that a disturbed repetition would be detected."""
-    name, reader = "watching", subject.machine.reader
+    name, reader = "process activity", subject.machine.reader
     seen, complete = user_processes(reader)
     blind, remedies = [], []
     if not complete:

@@ -39,8 +39,8 @@ _EPILOGUE = """\
 environment:
   KVMATRIX_CACHE   directory for downloads, compiled engines and logs
                    (default: kvmatrix in $XDG_CACHE_HOME or ~/.cache)
-  KVMATRIX_PYTHON  Python 3.11 or newer (default: the first one found)
-  CC, CXX          compilers (default: cc and c++)
+  KVMATRIX_PYTHON  Python 3.11 or newer (default: the first on PATH)
+  CC, CXX          compilers (default: cc and c++ on PATH)
 
 exit codes:
   0    ready

@@ -13,8 +13,10 @@ def write_whole(target: Path, text: str, option: str = "") -> None:
     try:
         _replace(target, text)
     except OSError as error:
-        name = f"{option} {target}".strip()
-        raise OSError(error.errno, error.strerror or str(error), name) from None
+        name, reason = f"{option} {target}".strip(), error.strerror or str(error)
+        if not target.parent.exists():
+            reason = f"directory {target.parent} does not exist"
+        raise OSError(error.errno, reason, name) from None
 
 
 def _replace(target: Path, text: str) -> None:

@@ -228,7 +228,7 @@ USAGE = {
         ("--a", "BUILD", "--b", "BUILD", "--label-a", "x", "--label-b", "x"),
         "both sides are labelled 'x'",
     ),
-    "too few rounds": (("--confirm-rounds", "3"), "pass 4 or more"),
+    "too few rounds": (("--confirm-rounds", "3"), "3 is too small; expected 4"),
 }
 
 

@@ -172,6 +172,9 @@ def test_a_run_compared_with_itself_is_reported_as_such(results: Path) -> None:
         (results / name).write_text(json.dumps(document))
     done = compare(results, str(results / "one.json"), str(results / "other.json"))
     assert "a run compared with itself" in done.stdout
+    (results / "text").write_text("# Title")
+    error = compare(results, BASE, str(results / "text")).stderr
+    assert "text: not a run or a Google Benchmark JSON file: not valid JSON: " in error
 
 
 def test_a_cell_that_the_new_plan_lacks_is_lost_to_a_gate(results: Path) -> None:

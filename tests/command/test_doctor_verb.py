@@ -59,7 +59,7 @@ def test_the_screen() -> None:
         "        data dir  choose another",
         "",
         "1 check failed, 1 warning."
-        " run starts anyway; run --strict would not (exit 4).",
+        " kvmatrix run starts anyway; with --strict it exits with 4.",
     ]
 
 
@@ -70,7 +70,7 @@ def test_lines_fit_and_lose_nothing() -> None:
 
 
 def test_closing_and_summary() -> None:
-    assert closing([FINE]) == "all ok. run --strict would start."
+    assert closing([FINE]) == "all ok. kvmatrix run --strict would start."
     assert closing([DOUBTED, DOUBTED]).startswith("2 warnings. ")
     tells = "; see scripts/kvmatrix doctor"
     assert summary([FINE, DOUBTED]) == f"doctor: 1 warning{tells}"
@@ -104,7 +104,10 @@ def test_a_container_gets_warnings_but_no_failures() -> None:
     hidden = {"/proc/2/stat": None, "/proc/pressure/memory": None}
     unseen = {**QUIET, "foreign_cpu_share": None}
     findings = examine(subject(hidden), replace(STEADY, meanwhile=unseen))
-    assert {f.name for f in findings if f.level == "warn"} == {"watching", "quiet"}
+    assert {f.name for f in findings if f.level == "warn"} == {
+        "process activity",
+        "quiet",
+    }
     assert failing(hidden) == []
 
 
@@ -227,7 +230,7 @@ def test_strict_fails_by_the_exit_code(lab: Lab) -> None:
     done = lab.call("doctor", "--strict", "-q", env=FOOLED)
     assert done.returncode == 4
     assert "FAIL  preload" in done.stdout
-    assert "run --strict would not (exit 4)" in done.stdout
+    assert "with --strict it exits with 4" in done.stdout
 
 
 def test_a_strict_run_stops_before_anything_is_written(lab: Lab) -> None:

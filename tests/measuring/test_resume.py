@@ -118,7 +118,7 @@ def test_a_finished_run_has_nothing_to_resume(lab: Lab) -> None:
     words = [w for w in lab.arguments("resume", "@last") if w != "--no-report"]
     done = call(words, quiet_machine(FakeExecutor))
     assert done.returncode == 0
-    assert "is already complete; nothing to do" in done.stderr
+    assert f"kvmatrix: note: {lab.run_folder.name} is already complete" in done.stderr
     assert {path: path.read_bytes() for path in lab.run_folder.iterdir()} == before
 
 

@@ -184,7 +184,7 @@ def test_a_failed_write_names_the_target_and_the_option(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         write_whole(target, "text", "-o")
     assert caught.value.filename == f"-o {target}"
-    assert caught.value.strerror == "No such file or directory"
+    assert caught.value.strerror == f"directory {tmp_path / 'none'} does not exist"
 
 
 def test_a_report_is_replaced_atomically(

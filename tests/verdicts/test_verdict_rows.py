@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from report.model.judgement import Judgement, Verdict
+from report.verdict.run_changes import RatePresence
 from report.words.verdict_rows import (
     Kind,
     VerdictRow,
@@ -85,3 +86,5 @@ def test_the_least_certain_row_is_inconclusive() -> None:
 def test_verdicts_are_counted_in_one_sentence() -> None:
     assert counted({"a": 2, "b": 0, "c": 1}, ["b", "a"]) == "0 b, 2 a, 1 c"
     assert counted({"b": 0}) == ""
+    assert counted({RatePresence.UNRATED: 7}) == "7 without a rate"
+    assert cells(replace(CELL, outcome="unrated"))[0] == "– without a rate"
