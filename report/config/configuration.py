@@ -264,13 +264,16 @@ def _members(
     broken file is taken for a member of its sweep.
     """
     families = {s.family: s.family for s in scenarios.values() if s.family}
+    # The members of sweeps come last, so that they do not fill an error's short list.
+    singles = (s.name for s in scenarios.values() if not s.family)
+    listed = dict.fromkeys([*singles, *families, *scenarios])
     names: list[str] = []
     for word in table.texts("scenarios"):
         for stem, error in broken.items():
             is_member = word.startswith(f"{stem}-") and word not in scenarios
             if word == stem or (is_member and word not in families):
                 raise error
-        known(table, "scenarios", word, (*scenarios, *families), "scenario")
+        known(table, "scenarios", word, listed, "scenario")
         names += [s.name for s in scenarios.values() if word in (s.name, s.family)]
     return tuple(dict.fromkeys(names))
 
@@ -280,7 +283,7 @@ def _published(table: TomlTable) -> tuple[str, ...]:
     single = (value,) if value and isinstance(value, str) else ()
     names = single or (() if value == "" else table.texts("published", ()))
     for name in names:
-        known(table, "published", name, published_names(), "published figures")
+        known(table, "published", name, published_names(), "published source")
     return names
 
 

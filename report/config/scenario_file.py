@@ -65,7 +65,8 @@ def _base(table: TomlTable, raw: Mapping[str, TomlTable]) -> TomlTable | None:
     extends = table.text("extends", "")
     if not extends:
         return None
-    known(table, "extends", extends, raw, "scenario")
+    bases = [n for n in raw if n == extends or "extends" not in raw[n].values]
+    known(table, "extends", extends, bases, "base scenario")
     if "extends" in raw[extends].values:
         raise ConfigError(
             table.file,

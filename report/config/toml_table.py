@@ -15,6 +15,8 @@ from report.terms.encoding import decoded
 from report.terms.rulebook import SCENARIO_FLAGS, Flag, FlagRule
 from report.terms.units import UnitError, parse_duration, parse_size
 
+_MOST_LISTED = 12  # names in an error
+
 
 class ConfigError(Exception):
     """A mistake in the configuration; str() is fit for the user.
@@ -47,9 +49,15 @@ def choices(names: Iterable[str]) -> str:
 
 
 def unknown(kind: str, word: str, accepted: Iterable[str]) -> str:
-    """Return what is wrong with an unknown name, the nearest one and all known ones."""
+    """Return what is wrong with an unknown name, the nearest one and the known ones.
+
+    If more than a dozen names are known, only the first ones are listed.
+    """
     names = list(accepted)
     expected = f"expected {choices(names)}" if names else f"no {kind} is defined"
+    if len(names) > _MOST_LISTED:
+        more = len(names) - _MOST_LISTED
+        expected = f"expected {', '.join(names[:_MOST_LISTED])} or one of {more} more"
     return f"unknown {kind} {word!r}{nearest(word, names)}; {expected}"
 
 

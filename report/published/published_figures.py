@@ -129,7 +129,7 @@ def words(name: str, folder: Path) -> dict[str, Any]:
     """Return <name>.toml.  Raises ResultsError if either file is missing."""
     file = folder / f"{name}.toml"
     if not file.is_file() or not file.with_suffix(".csv").is_file():
-        raise ResultsError(f"unknown published figures {name!r}: not in {folder}")
+        raise ResultsError(f"unknown published source {name!r}: not in {folder}")
     return tomllib.loads(file.read_text("utf-8"))
 
 

@@ -73,7 +73,7 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
         badges.append(Badge("incomplete last line ignored", warns=True))
     for name in run.plan.suite.published:
         if name not in published_figures.names():
-            badges.append(Badge(f"unknown published figures “{name}”", warns=True))
+            badges.append(Badge(f"unknown published source “{name}”", warns=True))
     return badges
 
 

@@ -193,9 +193,7 @@ def _against_run(
     unfinished = new.is_unfinished
     earlier = len(all_runs(results))
     if (back := _BACK.fullmatch(against)) and earlier < int(back[1]):
-        reason = (
-            f"there is no run {against}; {results} has only {count(earlier, 'run')}"
-        )
+        reason = f"no run {against} in {results}, which has {count(earlier, 'run')}"
         return Gate(new.plan.run, against, "", (), unfinished, reason, no_base=True)
     base_path = find_run(results, against)
     if base_path.resolve() == path.resolve():

@@ -13,7 +13,13 @@ from click.core import ParameterSource
 
 from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.option_types import ChoiceType, IntegerType, check_globs, matching
+from scripts.cli.option_types import (
+    ChoiceType,
+    HelpGroup,
+    IntegerType,
+    check_globs,
+    matching,
+)
 from scripts.show.output import print_error, shown
 from scripts.store.run_store import EVERY_KIND, find_run
 
@@ -34,7 +40,7 @@ class _Folders:
     is_history_chosen: bool
 
 
-@click.group("history", invoke_without_command=True)
+@click.group("history", cls=HelpGroup, invoke_without_command=True)
 @options.CELLS
 @click.option(
     "--last",
@@ -159,7 +165,7 @@ def _show(
     entries = load(folder)
     if not entries:
         return print_error(
-            f"there is no history in {shown(folder)}; begin one with:"
+            f"no history in {shown(folder)}; begin one with:"
             " scripts/kvmatrix history add RUN",
             _NOTHING,
         )

@@ -264,7 +264,26 @@ def _plain(message: str) -> str:
     return message[:1].lower() + message[1:].removesuffix(".")
 
 
-class VerbGroup(click.Group):
+class HelpGroup(click.Group):
+    """A group whose --help calls its commands verbs, as errors and documents do."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, subcommand_metavar="VERB [ARGS]...", **kwargs)
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """Print the verbs, each with one line of help."""
+        names = self.list_commands(ctx)
+        verbs = [(name, self.get_command(ctx, name)) for name in names]
+        limit = formatter.width - 6 - max(map(len, names))  # as click has it
+        with formatter.section("Verbs"):
+            formatter.write_dl(
+                [(name, verb.get_short_help_str(limit)) for name, verb in verbs if verb]
+            )
+
+
+class VerbGroup(HelpGroup):
     """A group with the project's own error texts, which records the command line.
 
     `verbs` are the modules and functions of the verbs.  A verb is imported when it is

@@ -116,8 +116,7 @@ def test_the_first_run_has_nothing_before_it(tmp_path: Path) -> None:
     assert first.exit_code == 5
     assert first.stdout.splitlines()[2:] == [
         "",
-        "not passed: nothing was judged: there is no run @-2;"
-        f" {tmp_path} has only 1 run",
+        f"not passed: nothing was judged: no run @-2 in {tmp_path}, which has 1 run",
     ]
     allowed = check(tmp_path, *words, "--allow-no-base")
     assert allowed.exit_code == 0

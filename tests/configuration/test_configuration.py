@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from report.config.configuration import load
-from report.config.toml_table import ConfigError
+from report.config.toml_table import ConfigError, unknown
 from report.terms.units import UnitError, parse_duration, parse_size
 from scripts.planning.settings import resolve_flags
 from tests.builders.simple_plans import description
@@ -163,7 +163,7 @@ def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
         ("base", 'duration = "-1s"', "base.toml", "duration", "30s"),
         ("base", 'duration = "300000h"', "base.toml", "duration", "at most"),
         ("suite", "[override]\nreads = 0", "all.toml", "override.reads", "or -1"),
-        ("base", 'extends = "bass"', "base.toml", "extends", "did you mean 'base'"),
+        ("base", 'extends = "bass"', "base.toml", "extends", "no base scenario is"),
         ("base", 'benchmarks = ["fillsec"]', "base.toml", "benchmarks", "'fillseq'"),
         ("base", "benchmarks = []", "base.toml", "benchmarks", "a non-empty list"),
         ("base", "[exclude]\nonne = 'x'", "base.toml", "exclude", "did you mean 'one'"),
@@ -199,6 +199,19 @@ def test_a_mistake_is_reported_with_file_key_and_accepted_values(
     assert caught.value.file.endswith(file)
     assert caught.value.key == key
     assert message in caught.value.problem
+
+
+def test_an_unknown_base_offers_only_scenarios_without_one(tmp_path: Path) -> None:
+    folder = write(tmp_path, more='extends = "moore"\ntitle = "M"\nanalysis = "B"\n')
+    with pytest.raises(ConfigError) as caught:
+        load(folder)
+    assert caught.value.problem == ("unknown base scenario 'moore'; expected base")
+
+
+def test_a_long_list_of_known_names_is_cut() -> None:
+    names = [f"n{number}" for number in range(14)]
+    assert unknown("x", "z", names[:12]).endswith("n9, n10 or n11")
+    assert unknown("x", "z", names).endswith("n10, n11 or one of 2 more")
 
 
 def test_two_levels_of_extending_are_refused(tmp_path: Path) -> None:

@@ -43,6 +43,13 @@ def test_a_scenario_that_contradicts_its_sweep_is_refused(
     assert caught.value.file.endswith("scenarios/base.toml")
 
 
+def test_an_unknown_scenario_offers_a_sweep_before_its_members(tmp_path: Path) -> None:
+    suite = SUITE.replace('"base"', '"nowhere"')
+    expected = "expected base, base-1 or base-4"
+    with pytest.raises(ConfigError, match=expected):
+        load_config(tmp_path, BASE + THREADS, suite)
+
+
 def test_an_override_of_a_swept_flag_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'base' sweeps this flag") as caught:
         load_config(tmp_path, BASE + THREADS, f"{SUITE}[override]\nthreads = 8\n")

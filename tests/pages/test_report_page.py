@@ -319,7 +319,7 @@ def test_unknown_published_figures_are_reported_and_omitted(tmp_path: Path) -> N
     plan = synthetic_run.plan()
     plan["suite"]["published"] = "nothing"
     run = run_of(tmp_path, plan)
-    notice = "unknown published figures “nothing”"
+    notice = "unknown published source “nothing”"
     page = Page(report_page.render(run))
     assert notice in page.text
     assert "Alpha wins 8 of 8 charts" in page.text

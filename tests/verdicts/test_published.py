@@ -84,7 +84,7 @@ def test_names_are_what_can_be_loaded(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_is_an_error() -> None:
-    with pytest.raises(ResultsError, match="unknown published figures 'nothing'"):
+    with pytest.raises(ResultsError, match="unknown published source 'nothing'"):
         published_figures.load("nothing")
 
 
