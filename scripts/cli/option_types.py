@@ -268,7 +268,8 @@ class HelpGroup(click.Group):
     """A group whose --help calls its commands verbs, as errors and documents do."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, subcommand_metavar="VERB [ARGS]...", **kwargs)
+        super().__init__(*args, **kwargs)
+        self.subcommand_metavar = "VERB [ARGS]..."
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter

@@ -224,6 +224,7 @@ def test_each_difference_that_prevents_a_comparison_is_printed_once(
     assert first.startswith("differs   machine: ") and second.startswith("differs   ma")
     assert last == "not passed: nothing was judged: 2 differences prevent a comparison"
     assert found.stdout.count("6.1 in new") == 1
+    assert "\nrule " not in found.stdout, "no rule was applied"
     on_github = check(tmp_path, new, "--against", base, "--format", "github")
     (annotation,) = on_github.stdout.splitlines()
     assert "6.1 in new" in annotation

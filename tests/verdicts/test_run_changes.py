@@ -112,18 +112,18 @@ def benchmark(name: str, value: Any) -> Callable[[Document], None]:
         (lambda d: d.update(seed=302), "seed: 301 in base, 302 in new"),
         (
             flag("cache_size", 8388608),
-            "setting cache_size differs in 8 cells, such as alpha/baseline/fillrandom:"
-            " 4,194,304 in base, 8,388,608 in new",
+            "setting cache_size differs in 8 cells, such as"
+            " alpha/baseline/fillrandom: 4,194,304 in base, 8,388,608 in new",
         ),
         (
             flag("write_buffer_size", 1048576),
-            "setting write_buffer_size differs in 8 cells, such as alpha/baseline/fillrandom:"
-            " not set in base, 1,048,576 in new",
+            "setting write_buffer_size differs in 8 cells, such as"
+            " alpha/baseline/fillrandom: not set in base, 1,048,576 in new",
         ),
         (
             benchmark("prepare", "half"),
-            "definition prepare differs in 4 cells, such as alpha/baseline/readrandom:"
-            " filled in base, half in new",
+            "definition prepare differs in 4 cells, such as"
+            " alpha/baseline/readrandom: filled in base, half in new",
         ),
     ],
 )
