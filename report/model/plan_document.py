@@ -27,6 +27,7 @@ from report.terms.documents import ResultsError, canonical, read_object, validat
 from report.terms.rulebook import Flags
 
 PLAN = "run.json"
+DAMAGED = "the run is damaged: restore the file or delete the run"
 Document = Mapping[str, Any]
 Settings = Mapping[str, Mapping[str, Flags]]  # scenario -> engine -> flags
 _Named = TypeVar("_Named", Engine, Scenario)
@@ -111,8 +112,7 @@ def read_plan_document(path: Path) -> dict[str, Any]:
     """Read and validate the run.json of a run folder.  Raises ResultsError."""
     place = path / PLAN
     document = read_object(place)
-    validate(document, "run", str(place))
-    check_versions(document, str(place))
+    check_document(document, "run", str(place))
     return document
 
 
@@ -140,13 +140,26 @@ def plan_of(document: Document, place: Path) -> Plan:
     )
 
 
-def check_versions(document: Document, place: str) -> None:
+def check_document(document: Document, schema_name: str, place: str) -> None:
+    """Raise ResultsError unless a file or line of a run folder can be read.
+
+    The versions are checked first: a run of another version is not damaged.
+    """
+    _check_versions(document, place)
+    try:
+        validate(document, schema_name, place)
+    except ResultsError as error:
+        raise ResultsError(f"{error}; {DAMAGED}") from None
+
+
+def _check_versions(document: Document, place: str) -> None:
     """Raise ResultsError for a schema or a method that this version cannot read."""
     readable = (("schema", range(1, SCHEMA + 1)), ("method", (METHOD,)))
     for key, versions in readable:
-        if document.get(key, versions[-1]) not in versions:
+        version = document.get(key)
+        if isinstance(version, int | float) and version not in versions:
             expected = f"expected {'1 to ' if len(versions) > 1 else ''}{versions[-1]}"
-            raise ResultsError(f"{place}: unknown {key} {document[key]}; {expected}")
+            raise ResultsError(f"{place}: unknown {key} {version}; {expected}")
 
 
 def check_current(plan: Plan, document: Document, place: Path) -> None:

@@ -14,9 +14,10 @@ from typing import Any, cast
 from report.model import attempts
 from report.model.plan import Plan
 from report.model.plan_document import (
+    DAMAGED,
     PLAN,
     check_current,
-    check_versions,
+    check_document,
     plan_of,
     read_plan_document,
 )
@@ -29,7 +30,6 @@ from report.terms.documents import (
     read_bytes,
     read_object,
     split_lines,
-    validate,
 )
 
 
@@ -111,16 +111,16 @@ def load(path: Path) -> RecordedRun:
 def read_environment(path: Path) -> dict[str, Any]:
     """Read and validate the environment.json of a run folder.  Raises ResultsError."""
     location = path / "environment.json"
+    if not location.exists():
+        raise ResultsError(f"{location}: no such file; {DAMAGED}")
     document = read_object(location)
-    validate(document, "environment", str(location))
-    check_versions(document, str(location))
+    check_document(document, "environment", str(location))
     return document
 
 
 def _measurement(line: Line, location: str) -> Measurement:
     record = parse_object(line.text, location)
-    validate(record, "measurement", location)
-    check_versions(record, location)
+    check_document(record, "measurement", location)
     return Measurement.of(cast(Record, record), line.number)
 
 

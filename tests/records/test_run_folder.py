@@ -75,6 +75,26 @@ def test_a_cell_whose_turn_never_came_says_so(folder: Path) -> None:
     assert cell.reason
 
 
+def test_a_damaged_run_has_a_remedy(folder: Path) -> None:
+    remedy = "; the run is damaged: restore the file or delete the run$"
+    changed_line(folder, 3, engine_version=...)
+    with pytest.raises(ResultsError, match=f":3: 'engine_version' is missing{remedy}"):
+        load_run(folder)
+    (folder / LINES).unlink()
+    (folder / "environment.json").unlink()
+    with pytest.raises(ResultsError, match=f"environment.json: no such file{remedy}"):
+        load_run(folder)
+
+
+@pytest.mark.parametrize("schema", [99, 99.0])
+def test_a_run_of_a_newer_version_is_not_called_damaged(
+    folder: Path, schema: float
+) -> None:
+    changed_plan(folder, schema=schema, newer=1)
+    with pytest.raises(ResultsError, match=rf"unknown schema {schema}; expected .*\d$"):
+        load_run(folder)
+
+
 def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
     whole = (folder / LINES).read_bytes()
     (folder / LINES).write_bytes(whole[:-40])
