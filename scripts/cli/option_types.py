@@ -114,7 +114,7 @@ def _count(text: str) -> Decimal | None:
     if not number.is_finite() or number.adjusted() < -_MOST_DIGITS:
         return None
     if number.adjusted() > _MOST_DIGITS:
-        return number  # too large to be converted, and for every range
+        return number  # beyond every range; int() of it could take minutes
     return number if number == int(number) else None
 
 
