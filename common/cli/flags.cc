@@ -353,13 +353,11 @@ std::string HelpText() {
          "  --version   print the engine, its build and its codec\n"
          "  --describe  print that, all flags and all benchmarks, as JSON\n"
          "  --check     check the other flags: exit 0, or print the reason and "
-         "exit "
-         "2\n"
+         "exit 2\n"
          "  --help      print this text\n\n"
          "Exit codes: 0 done, or unsupported by the engine; 1 a benchmark "
-         "failed, "
-         "or a\nflag is unknown or malformed; 2 other usage errors.  With "
-         "--crash the process is\nkilled by signal 9.\n";
+         "failed; 2 wrong\nusage.  With --crash the process is killed by "
+         "signal 9.\n";
 }
 
 }  // namespace kvmatrix

@@ -5,7 +5,7 @@
 // The rows are in flag_table.cc, what is done with them in flags.cc.  gflags
 // learns the flags before main() runs, so that main() only parses:
 //
-//   gflags::ParseCommandLineFlags(&argc, &argv, true);
+//   ParseFlags(words);
 //   const Config config = ConfigFromFlags();
 //
 // A driver's own flags are ordinary gflags and not in the table.

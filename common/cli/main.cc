@@ -1,15 +1,15 @@
-#include <gflags/gflags.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <span>
 #include <system_error>
 
 #include "common/cli/flags.h"
 #include "common/cli/json_output.h"
+#include "common/cli/parse_flags.h"
 #include "common/cli/text_output.h"
 #include "common/driver.h"
 #include "common/run/runner.h"
@@ -22,8 +22,8 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
-// Returns the position of a flag with one or two dashes, or 0.  These few flags
-// are handled before gflags, which would otherwise print its own --help.
+// Returns the position of a flag with one or two dashes, or 0.  These few
+// flags take no part in a run and are handled before the others.
 int Find(int argc, char** argv, const char* flag) {
   for (int i = 1; i < argc; ++i) {
     if (argv[i][0] != '-') continue;
@@ -109,12 +109,7 @@ int Main(int argc, char** argv) {
     std::fputs(DescribeJson(kDriver).c_str(), stdout);
   } else {
     const bool only_check = Drop(Find(argc, argv, "check"), argc, argv);
-    gflags::SetUsageMessage("see --help");
-    gflags::ParseCommandLineFlags(&argc, &argv, true);
-    if (argc > 1) {
-      throw UsageError("unexpected argument '" + std::string(argv[1]) +
-                       "'; see --help");
-    }
+    ParseFlags(std::span(argv, argc).subspan(1));
     const Config config = ConfigFromFlags();
     return only_check ? 0 : RunAll(config);
   }

@@ -134,7 +134,7 @@ def test_a_flag_that_no_executable_has_is_refused() -> None:
     fault = refusal_of({"bogus": 1}, "fillseq")
     assert fault is not None
     assert fault[0] == ""
-    assert "unknown command line flag 'bogus'" in fault[1]
+    assert "unknown flag --bogus" in fault[1]
 
 
 @pytest.mark.parametrize(

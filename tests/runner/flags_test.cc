@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/cli/json_output.h"
+#include "common/cli/parse_flags.h"
 #include "common/cli/text_output.h"
 #include "common/stream/leveldb_stream.h"
 #include "tests/runner/runner_fixture.h"
@@ -43,6 +44,58 @@ std::string ComplaintAfter(const char* after) {
 
 bool Has(const std::string& text, const char* part) {
   return text.find(part) != text.npos;
+}
+
+// Returns the error message for these words; empty if they are accepted.
+std::string ComplaintAbout(const std::vector<const char*>& words) {
+  const gflags::FlagSaver saver;
+  try {
+    ParseFlags(words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Words, SetFlagsInEveryFormOfGflags) {
+  const gflags::FlagSaver saver;
+  ParseFlags(std::vector<const char*>{"--num=7", "-reads", "5", "--histogram",
+                                      "--nocompression", "--num", "8"});
+  const Config config = ConfigFromFlags();
+  EXPECT_EQ(config.num, 8u);
+  EXPECT_EQ(config.reads, 5u);
+  EXPECT_TRUE(config.histogram);
+  EXPECT_FALSE(config.compression);
+}
+
+TEST(Words, ThatAreNoFlagsAreRefusedByName) {
+  EXPECT_EQ(ComplaintAbout({"--numm=3"}), "unknown flag --numm; see --help");
+  EXPECT_EQ(ComplaintAbout({"--nonum"}), "unknown flag --nonum; see --help");
+  EXPECT_EQ(ComplaintAbout({"--nocompression=1"}),
+            "unknown flag --nocompression; see --help");
+  for (const char* word : {"extra", "", "-", "--"}) {
+    EXPECT_EQ(ComplaintAbout({word}),
+              "unexpected argument '" + std::string(word) + "'; see --help");
+  }
+}
+
+TEST(Words, ThatGflagsWouldActOnAreUnknown) {
+  for (const char* word : {"--flagfile=/dev/null", "--helpshort",
+                           "--fromenv=num", "--undefok=x"}) {
+    EXPECT_TRUE(Has(ComplaintAbout({word}), "unknown flag")) << word;
+  }
+}
+
+TEST(Values, HaveTheTypeOfTheirFlag) {
+  EXPECT_EQ(ComplaintAbout({"--num=1e3"}),
+            "--num: expected a whole number from 0 to 2^64 - 1, not '1e3'");
+  EXPECT_EQ(ComplaintAbout({"--reads=x"}),
+            "--reads: expected a whole number from -2^63 to 2^63 - 1, not 'x'");
+  EXPECT_EQ(ComplaintAbout({"--compression=maybe"}),
+            "--compression: expected true or false, not 'maybe'");
+  EXPECT_EQ(ComplaintAbout({"--compression_ratio", "half"}),
+            "--compression_ratio: expected a number, not 'half'");
+  EXPECT_EQ(ComplaintAbout({"--num"}), "--num: needs a value: --num=VALUE");
 }
 
 TEST(After, IsNoMoreThanABenchmarkCanHaveWritten) {
