@@ -25,6 +25,7 @@ from report.model.plan import (
     Scenario,
 )
 from report.model.plan_document import (
+    VERSIONS,
     cells_of,
     check_amounts,
     check_settings,
@@ -39,11 +40,12 @@ from report.model.plan_document import (
 from report.model.record import LINES
 from report.model.run import Measurement
 from report.model.run_folder import MeasurementFile, read_environment, read_lines
-from report.terms.documents import ResultsError, read_object, validate
+from report.terms.documents import ResultsError, document_of, read_bytes
 from report.terms.text_table import one_line
 
 _FIRST_SCHEMA = 2  # of the lines of A/B runs
 AB_SCHEMA = 1
+_VERSIONS = {**VERSIONS, "schema": range(1, AB_SCHEMA + 1)}
 Document = Mapping[str, Any]
 
 
@@ -140,9 +142,7 @@ def ab_plan_document(plan: AbPlan) -> dict[str, Any]:
 def read_ab_document(path: Path) -> dict[str, Any]:
     """Read and validate the ab.json of a run folder.  Raises ResultsError."""
     location = path / AB_PLAN
-    document = read_object(location)
-    validate(document, "ab", str(location))
-    return document
+    return document_of(read_bytes(location), "ab", str(location), _VERSIONS)
 
 
 def ab_plan_of(document: Document, location: Path) -> AbPlan:

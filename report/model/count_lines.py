@@ -11,14 +11,15 @@ from report.model.plan import CellName
 from report.terms.documents import (
     Line,
     ResultsError,
-    parse_object,
+    check_document,
+    parse_document,
     read_bytes,
     split_lines,
-    validate,
 )
 
 COUNTS_FILE = "counts.jsonl"
 COUNTS_SCHEMA = 1
+_VERSIONS = {"schema": range(1, COUNTS_SCHEMA + 1)}
 Key = tuple[CellName, str, int]
 
 
@@ -114,11 +115,11 @@ def _tools(end: Mapping[str, Any], before: int, place: str) -> Mapping[str, str]
 
 
 def _document(text: Line, place: str) -> dict[str, Any]:
-    line = parse_object(text.text, place)
+    line = parse_document(text.text, place)
+    schema_name = "counts_end" if "end" in line else "counts"
+    check_document(line, schema_name, place, _VERSIONS)
     if "end" in line:
-        validate(line, "counts_end", place)
         return line
-    validate(line, "counts", place)
     if line["status"] == "ok" and not line["ops"]:
         raise ResultsError(f"{place}: status ok, but no operations")
     if line["status"] != "ok" and not line["reason"]:

@@ -23,11 +23,11 @@ from report.model.plan import (
     Scenario,
     Suite,
 )
-from report.terms.documents import ResultsError, canonical, read_object, validate
+from report.terms.documents import ResultsError, canonical, document_of, read_bytes
 from report.terms.rulebook import Flags
 
 PLAN = "run.json"
-DAMAGED = "the run is damaged: restore the file or delete the run"
+VERSIONS = {"schema": range(1, SCHEMA + 1), "method": range(METHOD, METHOD + 1)}
 Document = Mapping[str, Any]
 Settings = Mapping[str, Mapping[str, Flags]]  # scenario -> engine -> flags
 _Named = TypeVar("_Named", Engine, Scenario)
@@ -111,9 +111,7 @@ def sha256_of_settings(settings: Settings) -> str:
 def read_plan_document(path: Path) -> dict[str, Any]:
     """Read and validate the run.json of a run folder.  Raises ResultsError."""
     place = path / PLAN
-    document = read_object(place)
-    check_document(document, "run", str(place))
-    return document
+    return document_of(read_bytes(place), "run", str(place), VERSIONS)
 
 
 def plan_of(document: Document, place: Path) -> Plan:
@@ -138,28 +136,6 @@ def plan_of(document: Document, place: Path) -> Plan:
         schema=document["schema"],
         method=document["method"],
     )
-
-
-def check_document(document: Document, schema_name: str, place: str) -> None:
-    """Raise ResultsError unless a file or line of a run folder can be read.
-
-    The versions are checked first: a run of another version is not damaged.
-    """
-    _check_versions(document, place)
-    try:
-        validate(document, schema_name, place)
-    except ResultsError as error:
-        raise ResultsError(f"{error}; {DAMAGED}") from None
-
-
-def _check_versions(document: Document, place: str) -> None:
-    """Raise ResultsError for a schema or a method that this version cannot read."""
-    readable = (("schema", range(1, SCHEMA + 1)), ("method", (METHOD,)))
-    for key, versions in readable:
-        version = document.get(key)
-        if isinstance(version, int | float) and version not in versions:
-            expected = f"expected {'1 to ' if len(versions) > 1 else ''}{versions[-1]}"
-            raise ResultsError(f"{place}: unknown {key} {version}; {expected}")
 
 
 def check_current(plan: Plan, document: Document, place: Path) -> None:

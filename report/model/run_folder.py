@@ -14,21 +14,20 @@ from typing import Any, cast
 from report.model import attempts
 from report.model.plan import Plan
 from report.model.plan_document import (
-    DAMAGED,
     PLAN,
+    VERSIONS,
     check_current,
-    check_document,
     plan_of,
     read_plan_document,
 )
 from report.model.record import LINES, Record
 from report.model.run import Measurement
 from report.terms.documents import (
+    DAMAGED,
     Line,
     ResultsError,
-    parse_object,
+    document_of,
     read_bytes,
-    read_object,
     split_lines,
 )
 
@@ -113,14 +112,11 @@ def read_environment(path: Path) -> dict[str, Any]:
     location = path / "environment.json"
     if not location.exists():
         raise ResultsError(f"{location}: no such file; {DAMAGED}")
-    document = read_object(location)
-    check_document(document, "environment", str(location))
-    return document
+    return document_of(read_bytes(location), "environment", str(location), VERSIONS)
 
 
 def _measurement(line: Line, location: str) -> Measurement:
-    record = parse_object(line.text, location)
-    check_document(record, "measurement", location)
+    record = document_of(line.text, "measurement", location, VERSIONS)
     return Measurement.of(cast(Record, record), line.number)
 
 

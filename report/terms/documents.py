@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -22,6 +23,7 @@ from fastjsonschema.ref_resolver import RefResolver
 from report.terms.encoding import decoded
 
 SCHEMA_DIR = Path(__file__).parents[1] / "schema"
+DAMAGED = "the run is damaged: restore the file or delete the run"
 _REASON_CHARS = 200
 _SHOWN_CHARS = 60
 _BOUNDS = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above"}
@@ -34,6 +36,7 @@ _TYPES = {
     "array": "a list",
 }
 _MOST = 2**64 - 1
+Versions = Mapping[str, range]  # of "schema" and "method"
 _DEEPEST = 32  # levels of nesting; our own documents have a third of that
 
 
@@ -62,11 +65,6 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file, parsed strictly.  Raises ResultsError."""
-    return parse_object(read_bytes(path), str(path))
 
 
 def canonical(document: object) -> str:
@@ -126,6 +124,51 @@ def validate(document: Mapping[str, Any], schema_name: str, place: str) -> None:
         raise ResultsError(
             f"{place}: {where + ': ' if where else ''}{problem}"
         ) from None
+
+
+def document_of(
+    text: bytes, schema_name: str, place: str, versions: Versions
+) -> dict[str, Any]:
+    """Parse and check a file or a line of a run folder, as the two functions below."""
+    document = parse_document(text, place)
+    check_document(document, schema_name, place, versions)
+    return document
+
+
+def parse_document(text: bytes, place: str) -> dict[str, Any]:
+    """Parse a file or a line of a run folder.
+
+    Raises ResultsError with the remedy for a damaged run.
+    """
+    with _remedied():
+        return parse_object(text, place)
+
+
+def check_document(
+    document: Mapping[str, Any], schema_name: str, place: str, versions: Versions
+) -> None:
+    """Raise ResultsError unless a parsed file or line is valid.
+
+    `versions` are those that can be read, by key; they are checked before the rest,
+    because a run of another version is not damaged.
+    """
+    for key, readable in versions.items():
+        version = document.get(key)
+        if isinstance(version, int | float) and version not in readable:
+            expected = f"{'1 to ' if len(readable) > 1 else ''}{readable[-1]}"
+            problem = f"unknown {key} {version}; expected {expected}"
+            raise ResultsError(f"{place}: {problem}")
+    with _remedied():
+        validate(document, schema_name, place)
+
+
+@contextmanager
+def _remedied() -> Iterator[None]:
+    """Add the remedy for a damaged run to a ResultsError."""
+    try:
+        yield
+    except ResultsError as error:
+        raise ResultsError(f"{error}; {DAMAGED}") from None
 
 
 def keys_of(schema_name: str, part: str) -> tuple[str, ...]:

@@ -121,7 +121,11 @@ def test_counts_with_a_wrong_final_line_are_refused(tmp_path: Path) -> None:
         (end, "counts.jsonl:1: 0 lines, but 1 were counted"),
         (line + end + end, "counts.jsonl:3: a line follows the one that ends"),
         (line + end.replace(AB_RUN_ID, "other"), "counts.jsonl:2: belongs to run"),
-        (line + end.replace('"tools"', '"fools"'), "counts.jsonl:2: end: "),
+        (
+            line + end.replace('"tools"', '"fools"'),
+            "counts.jsonl:2: end: 'tools' is missing; the run is damaged",
+        ),
+        (line + end.replace('"schema": 1', '"schema": 9'), "2: unknown schema 9"),
     ):
         file.write_text(text)
         assert message in refusal(tmp_path)
@@ -332,9 +336,17 @@ PLANS: dict[str, tuple[Callable[[Document], None], str]] = {
         lambda plan: plan["rule"].update(alpha=1e-12),
         "rule.alpha is 1e-12, not 0.008; this version uses",
     ),
-    "with a limit that is none": (
+    "with a limit that is not a number": (
         lambda plan: plan["rule"].update(alpha=float("nan")),
-        "not valid JSON",
+        "JSON number; the run is damaged: restore the file or delete the run",
+    ),
+    "without a seed": (
+        lambda plan: plan.pop("seed"),
+        "'seed' is missing; the run is damaged: restore the file or delete the run",
+    ),
+    "of a newer version": (
+        lambda plan: plan.update(schema=2),
+        "unknown schema 2; expected 1",
     ),
 }
 

@@ -80,6 +80,9 @@ def test_a_damaged_run_has_a_remedy(folder: Path) -> None:
     changed_line(folder, 3, engine_version=...)
     with pytest.raises(ResultsError, match=f":3: 'engine_version' is missing{remedy}"):
         load_run(folder)
+    (folder / LINES).write_text("{\n")
+    with pytest.raises(ResultsError, match=f"not valid JSON.*{remedy}"):
+        read_measurements(folder / LINES)
     (folder / LINES).unlink()
     (folder / "environment.json").unlink()
     with pytest.raises(ResultsError, match=f"environment.json: no such file{remedy}"):
