@@ -17,6 +17,7 @@ from report.terms import numbers
 from report.terms.text_table import TextLine
 from report.words.verdict_rows import (
     OPS,
+    Kind,
     VerdictRow,
     change_of,
     interval_of,
@@ -71,14 +72,14 @@ def shown(gate: Gate) -> list[VerdictRow]:
 
 
 def summary(gate: Gate) -> str:
-    """Return how many rows have each outcome, most severe first; counts separately."""
-    times, counts = _totals(gate, timed=True), _totals(gate, timed=False)
-    parts = (times, counts and f"counts: {counts}")
-    return "; ".join(filter(None, parts)) or "nothing to judge"
+    """Return how many rows of each kind have each outcome, most severe first."""
+    totals = {kind: _totals(gate, kind) for kind in Kind}
+    parts = [f"{kind}s: {text}" for kind, text in totals.items() if text]
+    return "; ".join(parts) or "nothing to judge"
 
 
-def _totals(gate: Gate, *, timed: bool) -> str:
-    totals = Counter(row.outcome for row in gate.rows if row.timed is timed)
+def _totals(gate: Gate, kind: Kind) -> str:
+    totals = Counter(row.outcome for row in gate.rows if row.kind is kind)
     return counted({outcome: totals[outcome] for outcome in GateOutcome})
 
 
@@ -104,7 +105,15 @@ def conclusion(gate: Gate, code: int) -> str:
         return f"passed without a comparison, as allowed: {gate.no_verdict_reason}"
     if code == PASSED and slower:
         return f"passed, as allowed: {_slower(gate)}; {verdicts(gate)}"
-    return f"no regression found: {verdicts(gate)}"
+    return f"no regression found in {_timed_rows(gate)}: {verdicts(gate)}"
+
+
+def _timed_rows(gate: Gate) -> str:
+    """Return the numbers of cells and of whole engines, which `verdicts` adds up."""
+    totals = {
+        k: sum(row.kind is k for row in gate.rows) for k in (Kind.CELL, Kind.ENGINE)
+    }
+    return " and ".join(numbers.count(n, k) for k, n in totals.items() if n)
 
 
 def _slower(gate: Gate) -> str:

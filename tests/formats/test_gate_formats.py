@@ -126,7 +126,7 @@ def test_labels_cannot_forge_the_summary() -> None:
 def test_counts_are_distinguished_from_times() -> None:
     same = replace(ROWS[7], outcome=GateOutcome.UNCHANGED)
     shown = [line.text for line in lines(gate(ROWS[1], UNSURE, same), 0)]
-    assert "1 inconclusive, 1 unchanged; counts: 1 unchanged" in shown
+    assert "cells: 1 inconclusive, 1 unchanged; counts: 1 unchanged" in shown
     assert any("d/base/x" in line and "up to 8.0 %" in line for line in shown)
 
 
@@ -186,7 +186,7 @@ def test_the_text_lists_the_findings_and_ends_with_the_conclusion() -> None:
         ((ROWS[1],), {"unfinished": True}, 3, "unfinished"),
         ((ROWS[4],), {}, 1, "inconclusive is not allowed"),
         ((SLOWER,), {}, 0, "passed, as allowed: 1 regression; 0 unchanged"),
-        ((ROWS[1],), {}, 0, "no regression found: 1 unchanged"),
+        ((ROWS[1],), {}, 0, "no regression found in 1 cell: 1 unchanged"),
         ((ROWS[1], ROWS[7]), {}, 0, "allowed: 1 regression; 1 unchanged"),
         ((ROWS[1], UNSURE), {}, 0, f"1 inconclusive ({UP_TO} 8.0 % {IN} d/base/x)"),
         ((ROWS[1], VAGUE), {}, 0, "1 unchanged, 1 not gated"),
