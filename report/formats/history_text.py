@@ -48,7 +48,7 @@ def since(change: Change) -> str:
 def summary(machine: MachineHistory) -> str:
     """Return how many series there are, and what is open in them."""
     text = f"{count(len(machine.judged), 'series', 'series')}: {open_counts(machine)}"
-    text += f"; {machine.steady} without an open step"
+    text += f"; {machine.steady} steady"
     if machine.short:
         text += f"; {machine.short} with fewer than {FEW} points"
         text += ", too few to show small steps"

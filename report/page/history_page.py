@@ -117,7 +117,7 @@ def chips(view: HistoryView, parts: list[MachineSection]) -> list[Badge]:
     badges = [
         Badge(runs),
         Badge(numbers.count(len(parts), "machine")),
-        Badge(f"{steady} of {series} series without an open step"),
+        Badge(f"{steady} of {series} series are steady: no open step"),
     ]
     few = sum(part.machine.short for part in parts)
     if few:

@@ -74,8 +74,9 @@ def history(
 
     A lasting change ("step") in a cell's results is only a candidate.  To confirm or
     reject it, measure a build from before the step against one from after it with
-    `kvmatrix ab`; only a confirmed step is called a regression.  This command does not
-    fail because of a regression: `kvmatrix check --against history` does.
+    `kvmatrix ab`; only a confirmed step is called a regression.  A step is open as long
+    as the new level lasts and no A/B run has rejected it.  This command does not fail
+    because of a regression: `kvmatrix check --against history` does.
 
     \b
     Examples:
