@@ -58,14 +58,14 @@ void CompactIfPossible(Database& database) {
   }
 }
 
-TEST(AnyDriver, SaysWhatItIs) {
+TEST(AnyDriver, DescribesItself) {
   EXPECT_STRNE(kDriver.name, "");
   EXPECT_STRNE(kDriver.licence, "");
   EXPECT_NE(kDriver.version(), "");
   EXPECT_NE(kDriver.code, nullptr);
 }
 
-TEST(AnyDriver, TakesEveryCall) {
+TEST(AnyDriver, AcceptsEveryCall) {
   ModelledDatabase db(Asynchronous());
   db.Put("a", "1");
   db.Write({{"b", "2"}, {"a", std::nullopt}});
@@ -154,7 +154,7 @@ TEST_F(DriverTest, AppliesABatchInItsOrder) {
   db.ExpectEqual();
 }
 
-TEST_F(DriverTest, TellsAnEmptyValueFromNone) {
+TEST_F(DriverTest, DistinguishesAnEmptyValueFromAnAbsentKey) {
   ModelledDatabase db(Asynchronous());
   db.Put("empty", "");
   db.Put("null", std::string_view());
@@ -164,7 +164,7 @@ TEST_F(DriverTest, TellsAnEmptyValueFromNone) {
   db.ExpectEqual();
 }
 
-TEST_F(DriverTest, TakesAnyByte) {
+TEST_F(DriverTest, AcceptsAnyByte) {
   ModelledDatabase db(Asynchronous());
   const std::vector<std::string> keys = {
       "\0"s, "\0\0"s, "\0\xff"s, "a"s,    "a\0"s,      "a\0b"s, "a\0c"s,
@@ -178,7 +178,7 @@ TEST_F(DriverTest, TakesAnyByte) {
   db.ExpectEqual();
 }
 
-TEST_F(DriverTest, TakesKeysOfEveryLength) {
+TEST_F(DriverTest, AcceptsKeysOfEveryLength) {
   ModelledDatabase db(Asynchronous());
   for (size_t size = 1; size <= 300; ++size) {
     const char letter = static_cast<char>('a' + size % 26);
@@ -188,7 +188,7 @@ TEST_F(DriverTest, TakesKeysOfEveryLength) {
   ExpectSeeks(db, {std::string(150, 'k'), std::string(301, 'k'), "k"});
 }
 
-TEST_F(DriverTest, TakesLargeValues) {
+TEST_F(DriverTest, AcceptsLargeValues) {
   ModelledDatabase db(Asynchronous());
   Chance chance;
   for (const char* key : {"a", "b", "c", "d", "e"}) {
@@ -218,7 +218,7 @@ TEST_F(DriverTest, ScansFromAnyKey) {
   ExpectSeeks(db, starts);
 }
 
-TEST_F(DriverTest, LetsAnExceptionOutOfAScan) {
+TEST_F(DriverTest, PassesOnAnExceptionOfAScan) {
   ModelledDatabase db(Asynchronous());
   for (const char* key : {"a", "b", "c"}) db.Put(key, "value");
   const auto fail = [](auto, auto) -> bool { throw std::logic_error("stop"); };
@@ -312,7 +312,7 @@ TEST_F(DriverTest, KeepsItsContentsThroughFlushSettleAndCompact) {
 }
 
 // Limits of a gigabyte are not tried out: a test has less memory.
-TEST_F(DriverTest, TakesWhatItsLimitsAllow) {
+TEST_F(DriverTest, AcceptsWhatItsLimitsAllow) {
   ModelledDatabase db(Asynchronous());
   const Limits limits = db.database().GetLimits();
   const auto size = [](const Limit& limit, uint64_t most) {

@@ -116,7 +116,7 @@ TEST_F(DriverThreadsTest, ShowsAnAcknowledgedWriteToEveryThread) {
   });
 }
 
-TEST_F(DriverThreadsTest, ScansBesideAWriter) {
+TEST_F(DriverThreadsTest, ScansDuringWrites) {
   for (int i = 0; i < kKeys; ++i) db_.Put(KeyOf(i), ValueOf(1));
   OnThreads(db_.database(), [&](int thread, Session& session) {
     for (int i = 0; thread == 0 && i < kWrites; ++i) {

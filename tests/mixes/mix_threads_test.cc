@@ -15,7 +15,7 @@
 namespace kvmatrix {
 namespace {
 
-TEST_F(YcsbRun, OfThreadsLeavesWhatAReplayKnows) {
+TEST_F(YcsbRun, OfThreadsLeavesTheEntriesOfItsReplay) {
   config_.threads = 4;
   config_.reads = 1'000;
   for (const std::string_view name : kAll) {
@@ -45,7 +45,7 @@ TEST_F(YcsbRun, OfThreadsLeavesWhatAReplayKnows) {
   }
 }
 
-TEST_F(YcsbRun, OfThreadsSeesAnUpdateThatIsNotKept) {
+TEST_F(YcsbRun, OfThreadsDetectsALostUpdate) {
   std::atomic<uint64_t> written = 0;
   Behaviour behaviour;
   behaviour.write = [&](Session& session, std::span<const Update> batch) {
@@ -60,7 +60,7 @@ TEST_F(YcsbRun, OfThreadsSeesAnUpdateThatIsNotKept) {
   }
 }
 
-TEST_F(YcsbRun, OfThreadsSeesAScanThatSkipsAnEntry) {
+TEST_F(YcsbRun, OfThreadsDetectsAScanThatSkipsAnEntry) {
   std::atomic<uint64_t> visited = 0;
   Behaviour behaviour;
   behaviour.scan = [&](Session& session, std::string_view start, Order order,
@@ -75,7 +75,7 @@ TEST_F(YcsbRun, OfThreadsSeesAScanThatSkipsAnEntry) {
 }
 
 // Gets return a value that was once right and has been overwritten.
-TEST_F(YcsbRun, OfThreadsSeesAReadOfAnOlderRecord) {
+TEST_F(YcsbRun, OfThreadsDetectsAReadOfAnOlderRecord) {
   std::mutex mutex;
   std::map<std::string, std::string, std::less<>> first;
   Behaviour behaviour;
@@ -130,7 +130,7 @@ TEST_F(YcsbRun, OfThreadsDoesNotTimeTheWaitForARecord) {
   EXPECT_EQ(m.run.latency_by_type.at("update").sum_ns(), kSecond);
 }
 
-TEST_F(MixgraphRun, OfThreadsLeavesWhatAReplayKnows) {
+TEST_F(MixgraphRun, OfThreadsLeavesTheEntriesOfItsReplay) {
   Choose("mixgraph-c");
   config_.threads = 3;
   const auto m = Run(Wrapped({}), {"filluniquerandom", "mixgraph-c", "verify"});
@@ -147,7 +147,7 @@ TEST_F(MixgraphRun, OfThreadsLeavesWhatAReplayKnows) {
 
 // While one thread is held back, others read what mixgraph has put, including
 // its size; a writer that continued would soon have overwritten all of it.
-TEST_F(MixgraphRun, LeavesWhatIsRightBesideWriters) {
+TEST_F(MixgraphRun, LeavesTheRightEntriesDuringWrites) {
   Choose("mixgraph");
   config_.writes_per_second = 1;
   clock_.skips_waits = false;
@@ -179,7 +179,7 @@ TEST_F(MixgraphRun, LeavesWhatIsRightBesideWriters) {
   }
 }
 
-TEST_F(MixgraphRun, OfThreadsSeesThatADeleteWasLost) {
+TEST_F(MixgraphRun, OfThreadsDetectsALostDelete) {
   Choose("mixgraph-c");
   config_.threads = 2;
   config_.mix.mixgraph.mix_get_ratio = 0;

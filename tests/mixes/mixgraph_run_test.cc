@@ -48,7 +48,7 @@ TEST_F(MixgraphRun, PutsValuesOfTheModelsSizes) {
   }
 }
 
-TEST_F(MixgraphRun, LeavesWhatAReplayKnows) {
+TEST_F(MixgraphRun, LeavesTheEntriesOfItsReplay) {
   for (const std::string_view name : kBoth) {
     Choose(name);
     for (const Measurement& m :
@@ -67,7 +67,7 @@ TEST_F(MixgraphRun, LeavesWhatAReplayKnows) {
   }
 }
 
-TEST_F(MixgraphRun, CountsBytesOfTheSizesThatAreThere) {
+TEST_F(MixgraphRun, CountsBytesOfTheStoredSizes) {
   Choose("mixgraph");
   uint64_t bytes = 0;
   Behaviour behaviour;
@@ -97,7 +97,7 @@ TEST_F(MixgraphRun, KeepsThePaceOfASine) {
 }
 
 // The bytes are right, but the length is that of another put.
-TEST_F(MixgraphRun, SeesAValueOfAnotherSize) {
+TEST_F(MixgraphRun, DetectsAValueOfAnotherSize) {
   for (const std::string_view name : kBoth) {
     uint64_t written = 0;
     Behaviour behaviour;
@@ -112,7 +112,7 @@ TEST_F(MixgraphRun, SeesAValueOfAnotherSize) {
   }
 }
 
-TEST_F(MixgraphRun, SeesAPutThatIsNotKept) {
+TEST_F(MixgraphRun, DetectsALostPut) {
   for (const std::string_view name : kBoth) {
     uint64_t written = 0;
     Behaviour behaviour;
@@ -144,7 +144,7 @@ TEST_F(MixgraphRun, DrawsWhatTheModelPredicts) {
   }
 }
 
-TEST_F(MixgraphRun, RefusesWhatItCannotBe) {
+TEST_F(MixgraphRun, RefusesFlagsThatContradictIt) {
   const Benchmark& mixgraph = *FindBenchmark("mixgraph");
   const Benchmark& corrected = *FindBenchmark("mixgraph-c");
   Choose("mixgraph");

@@ -71,7 +71,7 @@ TEST(Mixgraph, DrawsWhatRocksDbDrawsFromTheSameNumber) {
   }
 }
 
-TEST(Mixgraph, TakesWhatOverflowsAsRocksDbDoes) {
+TEST(Mixgraph, OverflowsAsRocksDbDoes) {
   MixgraphParameters puts = kPublished;
   puts.mix_get_ratio = puts.mix_seek_ratio = 0;
   EXPECT_EQ(MixgraphStream(puts, kKeys, 1).Of(0).value_size, 10u);

@@ -82,7 +82,7 @@ TEST_F(ShapesRun, CompressionRatiosFromNoneToAllAreRight) {
   }
 }
 
-TEST_F(ShapesRun, WritesAsManyTransactionsAsAsked) {
+TEST_F(ShapesRun, WritesTheRequestedNumberOfTransactions) {
   config_.transactions = 10;
   std::vector<size_t> batches;
   Behaviour behaviour;
@@ -104,7 +104,7 @@ TEST_F(ShapesRun, WritesAsManyTransactionsAsAsked) {
   EXPECT_EQ(batches, std::vector<size_t>(7, 1));
 }
 
-TEST_F(ShapesRun, SharesStandBesideTheory) {
+TEST_F(ShapesRun, SharesAreReportedWithThoseOfTheory) {
   config_.num = 20'000;
   config_.reads = 20'000;
   config_.key_distribution = "zipf";

@@ -11,7 +11,7 @@
 namespace kvmatrix {
 namespace {
 
-TEST_F(YcsbRun, SeesAReadOfAnOlderRecord) {
+TEST_F(YcsbRun, DetectsAReadOfAnOlderRecord) {
   std::map<std::string, std::string> first;
   std::string old;
   Behaviour behaviour;
@@ -31,7 +31,7 @@ TEST_F(YcsbRun, SeesAReadOfAnOlderRecord) {
   }
 }
 
-TEST_F(YcsbRun, SeesAnInsertThatIsNotKept) {
+TEST_F(YcsbRun, DetectsALostInsert) {
   uint64_t written = 0;
   Behaviour behaviour;
   behaviour.write = [&](Session& session, std::span<const Update> batch) {
@@ -49,7 +49,7 @@ TEST_F(YcsbRun, SeesAnInsertThatIsNotKept) {
 }
 
 // Inserted records are found by gets but not by scans.
-TEST_F(YcsbRun, SeesAScanThatSkipsAnInsert) {
+TEST_F(YcsbRun, DetectsAScanThatSkipsAnInsert) {
   std::set<std::string, std::less<>> inserted;
   uint64_t written = 0;
   Behaviour behaviour;
@@ -70,7 +70,7 @@ TEST_F(YcsbRun, SeesAScanThatSkipsAnInsert) {
       << m.reason;
 }
 
-TEST_F(YcsbRun, SeesAScanThatEndsOrBeginsElsewhereOrRepeats) {
+TEST_F(YcsbRun, DetectsAScanWithWrongEndsOrRepetitions) {
   Behaviour ends;
   ends.scan = [](Session& session, std::string_view start, Order order,
                  const Visitor& visit) {

@@ -66,7 +66,7 @@ TEST_F(YcsbRun, CountsWhatItDoes) {
   }
 }
 
-TEST_F(YcsbRun, WritesAllFieldsUnreadIfAskedTo) {
+TEST_F(YcsbRun, WritesAllFieldsWithoutAReadIfRequested) {
   uint64_t gets = 0;
   Behaviour behaviour;
   behaviour.get = [&](Session& session, std::string_view key) {
@@ -102,7 +102,7 @@ TEST_F(YcsbRun, ScansOneToAHundredEntries) {
   EXPECT_GE(lengths.size(), 100u);
 }
 
-TEST_F(YcsbRun, LeavesWhatAReplayKnows) {
+TEST_F(YcsbRun, LeavesTheEntriesOfItsReplay) {
   for (const std::string_view name : kAll) {
     const Measurement m = RunLoaded(Wrapped({}), name);
     ASSERT_EQ(m.status, Status::kOk) << m.reason;
@@ -118,7 +118,7 @@ TEST_F(YcsbRun, LeavesWhatAReplayKnows) {
   }
 }
 
-TEST_F(YcsbRun, EndsEarlyWithWhatAReplayKnows) {
+TEST_F(YcsbRun, EndsEarlyWithTheEntriesOfItsReplay) {
   config_.duration_ns = 40'000;
   for (const std::string_view name : kAll) {
     Behaviour behaviour;
@@ -161,7 +161,7 @@ TEST_F(YcsbRun, NeedsItsOwnLoad) {
   EXPECT_NE(m.reason.find("ycsbload"), std::string::npos) << m.reason;
 }
 
-TEST_F(YcsbRun, TimesEachTypeOnItsOwn) {
+TEST_F(YcsbRun, TimesEachTypeSeparately) {
   Behaviour behaviour;
   behaviour.get = [this](Session& session, std::string_view key) {
     clock_.now_ns += 1'000;
@@ -184,7 +184,7 @@ TEST_F(YcsbRun, TimesEachTypeOnItsOwn) {
   EXPECT_GE(updates.min_ns(), 10'000u);
 }
 
-TEST_F(YcsbRun, SaysHowItAsks) {
+TEST_F(YcsbRun, ReportsItsDistribution) {
   const Measurement m = RunLoaded(Wrapped({}), "ycsbc");
   EXPECT_NE(StatLine(m).find("(3000 read) (YCSB-exact zipfian"),
             std::string::npos)
@@ -226,7 +226,7 @@ TEST_F(YcsbRun, DrawsWhatTheoryPredicts) {
   }
 }
 
-TEST_F(YcsbRun, TellsTheHottestKeysOfEachZipf) {
+TEST_F(YcsbRun, ReportsTheHottestKeysOfEachZipf) {
   config_.num = 100'000;
   config_.reads = 100;
   config_.value_size = 1;
@@ -240,7 +240,7 @@ TEST_F(YcsbRun, TellsTheHottestKeysOfEachZipf) {
   EXPECT_NEAR(hottest(""), 0.304, 0.002);
 }
 
-TEST_F(YcsbRun, RefusesWhatItCannotBe) {
+TEST_F(YcsbRun, RefusesFlagsThatContradictIt) {
   config_.key_distribution = "hot";
   EXPECT_THROW(CheckBenchmark(*FindBenchmark("ycsba"), config_), UsageError);
   config_.key_distribution = "";

@@ -56,7 +56,7 @@ TEST(Ycsb, WorkloadsAreThoseOfItsFiles) {
   EXPECT_EQ(FindYcsb("ycsbload"), nullptr);
 }
 
-TEST(Ycsb, ADistributionByNameKeepsWhatTheWorkloadIsAbout) {
+TEST(Ycsb, ADistributionByNameKeepsTheOperations) {
   const YcsbWorkload& a = *FindYcsb("ycsba");
   const YcsbWorkload& d = *FindYcsb("ycsbd");
   EXPECT_EQ(RequestOf(a, ""), YcsbRequest::kYcsbZipf);
@@ -80,7 +80,7 @@ TEST(OperationChooser, DrawsInProportion) {
   }
 }
 
-TEST(OperationChooser, NeverDrawsWhatHasNoWeight) {
+TEST(OperationChooser, NeverDrawsATypeWithoutWeight) {
   OperationChooser chooser({1.0 / 3, 0, 1.0 / 3, 0, 0, 1.0 / 3}, 2);
   for (int i = 0; i < kDraws; ++i) {
     const Operation operation = chooser.Next();
@@ -127,7 +127,7 @@ TEST(YcsbChooser, OfYcsbZipfIsHashed) {
               Tolerance(1 / YcsbZipf::kZeta) + 1e-4);
 }
 
-TEST(YcsbChooser, OfLatestAsksForTheNewestMost) {
+TEST(YcsbChooser, OfLatestDrawsTheNewestMostOften) {
   constexpr uint64_t kRecords = 1'000, kThere = 1'200;
   for (const YcsbRequest request :
        {YcsbRequest::kYcsbLatest, YcsbRequest::kLatest}) {
@@ -146,7 +146,7 @@ TEST(YcsbChooser, OfLatestAsksForTheNewestMost) {
 }
 
 // Over all records present while inserts are still to come.
-TEST(YcsbChooser, AsksOnlyForWhatIsThere) {
+TEST(YcsbChooser, DrawsOnlyExistingRecords) {
   constexpr uint64_t kRecords = 100;
   for (const YcsbRequest request :
        {YcsbRequest::kYcsbZipf, YcsbRequest::kZipf, YcsbRequest::kUniform,
@@ -169,7 +169,7 @@ TEST(YcsbChooser, OfLatestKnowsTheSumOfManyTerms) {
   EXPECT_NEAR(newest / kDraws, 1 / zeta, Tolerance(1 / zeta));
 }
 
-TEST(YcsbInserts, AreThereOnceAcknowledgedWithoutAGap) {
+TEST(YcsbInserts, AreVisibleOnceAllBeforeThemAreAcknowledged) {
   YcsbInserts inserts(10, 100);
   EXPECT_EQ(inserts.acknowledged(), 10u);
   EXPECT_EQ(inserts.Take(), 10u);

@@ -98,7 +98,7 @@ TEST(Values, HaveTheTypeOfTheirFlag) {
   EXPECT_EQ(ComplaintAbout({"--num"}), "--num: needs a value: --num=VALUE");
 }
 
-TEST(After, IsNoMoreThanABenchmarkCanHaveWritten) {
+TEST(After, IsLimitedToWhatABenchmarkCanWrite) {
   for (const char* after :
        {"fillseq:200000000", "fillseq:1001", "fillseq:600+600",
         "fillseq,overwrite:1001", "fillseq,deleterandom:999+2",
@@ -123,7 +123,7 @@ TEST(After, BeginsWithAFill) {
   }
 }
 
-TEST(After, HasANumberForEachThread) {
+TEST(After, TakesANumberForEachThread) {
   for (const char* after : {"fillseq:1000+", "fillseq:+1000", "fillseq:5++5",
                             "fillseq:", "fillseq:5x", "fillseq:-5"}) {
     EXPECT_TRUE(Has(ComplaintAfter(after), "operations")) << after;
@@ -176,7 +176,7 @@ TEST(Help, ShowsDefaultsInFull) {
 }
 
 // With --json the same facts are in the document.
-TEST(Differences, AreThoseOfTheBenchmarksThatAreRun) {
+TEST(Differences, AreListedForTheBenchmarksOfThisRun) {
   const auto notes = [](const char* benchmarks) {
     return DifferenceNotes(Parse({{"benchmarks", benchmarks}}));
   };
@@ -192,9 +192,9 @@ TEST(Differences, AreThoseOfTheBenchmarksThatAreRun) {
   }
 }
 
-using Told = RunnerFixture;
+using OutputTest = RunnerFixture;
 
-TEST_F(Told, AreMixgraphsFlagsThatWereGiven) {
+TEST_F(OutputTest, ListsTheMixgraphFlagsThatWereSet) {
   const auto options = [this](const Flags& flags) {
     const Config parsed = Parse(flags);
     config_.mix = parsed.mix;
@@ -235,7 +235,7 @@ TEST_F(Told, AreMixgraphsFlagsThatWereGiven) {
   }
 }
 
-TEST_F(Told, IsThatValuesOfNoBytesVerifyLittle) {
+TEST_F(OutputTest, WarnsThatEmptyValuesVerifyLittle) {
   config_.value_size = 0;
   for (const Measurement& m : Run(Wrapped({}), {"fillseq", "verify"})) {
     EXPECT_EQ(m.status, Status::kOk) << m.reason;
@@ -247,14 +247,14 @@ TEST_F(Told, IsThatValuesOfNoBytesVerifyLittle) {
   EXPECT_FALSE(Has(HeaderText(config_, kDriver), "values of 0 bytes"));
 }
 
-TEST_F(Told, IsThatAReplayDrawsNothingByOurSeed) {
+TEST_F(OutputTest, SaysThatAReplayIgnoresTheSeed) {
   EXPECT_FALSE(Has(HeaderText(config_, kDriver), "--seed"));
   config_.stream = StreamKind::kDbBench;
   EXPECT_TRUE(Has(HeaderText(config_, kDriver), "--seed only determines"));
 }
 
 // A primitive does not fill the database: previous contents stay.
-TEST_F(Told, ThatAPrimitiveHasPassedChangesNothing) {
+TEST_F(OutputTest, APrimitiveInAfterChangesNothing) {
   config_.stream = StreamKind::kDbBench;
   Run(Wrapped({}), {"fillseq"});
   const Measurement m = RunAfter(
@@ -264,7 +264,7 @@ TEST_F(Told, ThatAPrimitiveHasPassedChangesNothing) {
   EXPECT_EQ(m.run.loop.operations, config_.num);
 }
 
-TEST_F(Told, ATransactionHasItsShareRoundedDown) {
+TEST_F(OutputTest, TransactionsAreRoundedDownToWholeEntries) {
   config_.num = 1999;
   config_.transactions = 1000;
   uint64_t calls = 0;

@@ -35,7 +35,7 @@ void Store(std::string_view input, std::string& output) {
   Damage(output);
 }
 
-TEST(Crc32c, IsThatOfTheStandard) {  // RFC 3720, B.4
+TEST(Crc32c, EqualsTheStandardVectors) {  // RFC 3720, B.4
   EXPECT_EQ(Crc32c("123456789"), 0xe3069283u);
   EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8a9136aau);
 }
@@ -54,7 +54,7 @@ TEST_F(PrimitiveLoopTest, DoesWhatDbBenchDoes) {
   EXPECT_EQ(m[1].run.loop.label, "output: 100.0%");
 }
 
-TEST_F(PrimitiveLoopTest, SeesOneResultThatIsWrong) {
+TEST_F(PrimitiveLoopTest, DetectsOneWrongResult) {
   for (const std::string_view name : {"crc32c", "snappycomp", "snappyuncomp"}) {
     for (const uint64_t at : {3, 1000, 128'000}) {
       calls = 0;
@@ -65,14 +65,14 @@ TEST_F(PrimitiveLoopTest, SeesOneResultThatIsWrong) {
   }
 }
 
-TEST_F(PrimitiveLoopTest, OfALibraryThatCannotBeAskedIsUnsupported) {
+TEST_F(PrimitiveLoopTest, WithoutTheLibraryIsUnsupported) {
   unable = true;
   const auto m = Run(Wrapped({}), {"crc32c"});
   EXPECT_EQ(m[0].status, Status::kUnsupported);
   EXPECT_EQ(clock_.readings, 2u);  // of the opening, and of no loop
 }
 
-TEST_F(PrimitiveLoopTest, SeesACodecThatLosesBytes) {
+TEST_F(PrimitiveLoopTest, DetectsACodecThatLosesBytes) {
   flipped_at = 2;  // what the first, timed by nobody, gives back
   const auto m = Run(Wrapped({}), {"snappycomp"});
   EXPECT_EQ(m[0].status, Status::kWrong);

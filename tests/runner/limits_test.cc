@@ -31,7 +31,7 @@ class LimitsTest : public RunnerFixture {
   uint64_t writes_ = 0;
 };
 
-TEST_F(LimitsTest, OfWhatABenchmarkWritesAreAskedBeforeItWrites) {
+TEST_F(LimitsTest, AreCheckedBeforeTheFirstWrite) {
   ExpectLimit({.key_size = {15}}, "fillseq",
               "keys of 16 bytes, but the engine accepts at most 15");
   ExpectLimit({.value_size = {99}}, "fillseq",
@@ -39,9 +39,9 @@ TEST_F(LimitsTest, OfWhatABenchmarkWritesAreAskedBeforeItWrites) {
   ExpectLimit({.value_size = {99'999}}, "fill100K",
               "values of 100000 bytes, but the engine accepts at most 99999");
   ExpectLimit(
-      {.batch_size = {1, "it has none"}}, "fillseqbatch",
+      {.batch_size = {1, "it has no batches"}}, "fillseqbatch",
       "batches of 500 updates, but the engine accepts at most 1: it has "
-      "none");
+      "no batches");
   config_.value_size_law = SizeLaw::kUniform;
   ExpectLimit({.value_size = {198}}, "fillseq",
               "values of 199 bytes, but the engine accepts at most 198");
@@ -64,7 +64,7 @@ TEST_F(LimitsTest, LeaveTheDatabaseAsItWas) {
   EXPECT_EQ(m[3].status, Status::kOk) << m[3].reason;
 }
 
-TEST_F(LimitsTest, OfABatchAreThoseOfOneThread) {
+TEST_F(LimitsTest, CountTheBatchOfOneThread) {
   config_.batch_size = 200;
   config_.threads = 5;
   const Limits limits{.batch_size = {100}};

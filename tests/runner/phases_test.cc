@@ -124,7 +124,7 @@ TEST_F(PhasesTest, SettlingAndClosingAreDeferred) {
   }
 }
 
-TEST_F(PhasesTest, OpeningIsNeither) {
+TEST_F(PhasesTest, OpeningIsNeitherTimedNorDeferred) {
   Behaviour behaviour;
   behaviour.open = BurnCpu;
   const Measurement m =
@@ -165,7 +165,7 @@ TEST_F(PhasesTest, AReadUsesWhatItsLoopUses) {
   EXPECT_EQ(m.idle_cpu_ns, 0u);
 }
 
-TEST_F(PhasesTest, AThreadThatGoesOnAfterSettlingIsSeen) {
+TEST_F(PhasesTest, AThreadThatStillRunsAfterSettlingIsReported) {
   std::atomic<bool> stop;
   std::thread thread;
   Behaviour behaviour;
@@ -190,7 +190,7 @@ TEST_F(PhasesTest, AThreadThatGoesOnAfterSettlingIsSeen) {
   EXPECT_EQ(Fill(behaviour).idle_cpu_ns, 0u);
 }
 
-TEST_F(PhasesTest, ThePeakOnDiskIsThatOfAnyPart) {
+TEST_F(PhasesTest, ThePeakOnDiskIsTheLargestOfAllParts) {
   const auto shrink = [this] { std::filesystem::remove(InDatabase("large")); };
   const uint64_t large = 1 << 20;
   Behaviour behaviour;
@@ -212,7 +212,7 @@ TEST_F(PhasesTest, ThePeakOnDiskIsThatOfAnyPart) {
   EXPECT_EQ(m.peak_disk_bytes, m.disk_bytes);
 }
 
-TEST_F(PhasesTest, MemoryIsThatOfTheEndOfTheLoop) {
+TEST_F(PhasesTest, MemoryIsReadAtTheEndOfTheLoop) {
   constexpr size_t kBytes = 64 << 20;
   const auto map = [&](int file) {
     void* const memory =
@@ -247,7 +247,7 @@ TEST_F(PhasesTest, MemoryIsThatOfTheEndOfTheLoop) {
   }
 }
 
-TEST_F(PhasesTest, LiveBytesAreWhatTheAuditFinds) {
+TEST_F(PhasesTest, LiveBytesAreThoseThatTheAuditCounts) {
   const auto m =
       Run(Wrapped({}), {"filluniquerandom", "overwrite", "deleterandom",
                         "verify", "fillrandom", "readrandom", "fillseq100K"});
@@ -312,7 +312,7 @@ TEST_F(CrashDeathTest, AReadEndsAfterItsLoop) {
               "^flush settle close \\| readrandom killed 500 0\\+0 $");
 }
 
-TEST_F(CrashDeathTest, WhatFailsBeforeTheFlushIsNotKilled) {
+TEST_F(CrashDeathTest, AFailureBeforeTheFlushPreventsTheKill) {
   Behaviour behaviour = Telling();
   behaviour.flush = [] { throw std::runtime_error("disk full"); };
   const Driver driver = Wrapped(behaviour);

@@ -55,7 +55,7 @@ class ReplayOpenTest : public RunnerFixture {
   std::vector<Measurement> last_;
 };
 
-TEST_F(ReplayOpenTest, OnlyAFillOpensAnew) {
+TEST_F(ReplayOpenTest, OnlyAFillReopensTheDatabase) {
   EXPECT_EQ(Events({"fillseq", "fillrandom", "overwrite", "readrandom",
                     "compact", "readrandom", "fill100K"}),
             "owc"
@@ -63,19 +63,19 @@ TEST_F(ReplayOpenTest, OnlyAFillOpensAnew) {
             "owc");
 }
 
-TEST_F(ReplayOpenTest, TheOwnStreamOpensEachAnewAndSettles) {
+TEST_F(ReplayOpenTest, TheOwnStreamReopensForEachBenchmarkAndSettles) {
   config_.stream = StreamKind::kOwn;
   config_.settle = true;
   EXPECT_EQ(Events({"fillrandom", "overwrite", "readrandom", "readrandom"}),
             "owscowscogcogc");
 }
 
-TEST_F(ReplayOpenTest, SettlingIsDoneIfAskedFor) {
+TEST_F(ReplayOpenTest, SettlesOnlyIfRequested) {
   config_.settle = true;
   EXPECT_EQ(Events({"fillrandom", "readrandom"}), "owsgc");
 }
 
-TEST_F(ReplayOpenTest, OpeningAndClosingAreOfTheOneThatDidThem) {
+TEST_F(ReplayOpenTest, OpeningAndClosingCountForTheBenchmarkThatDidThem) {
   Events({"fillrandom", "overwrite", "readrandom", "fillseq"});
   const auto times = [this](auto time_of) {
     std::vector<uint64_t> all;
@@ -92,7 +92,7 @@ TEST_F(ReplayOpenTest, OpeningAndClosingAreOfTheOneThatDidThem) {
 }
 
 // Durable writes are requested by a field of Options.
-TEST_F(ReplayOpenTest, OtherOptionsOpenAnew) {
+TEST_F(ReplayOpenTest, OtherOptionsReopenTheDatabase) {
   config_.stream = StreamKind::kDbBenchOneSeed;
   EXPECT_EQ(Events({"fillseq", "readrandom"}), "owgc");
   const Driver driver = Wrapped(Noting());
@@ -109,7 +109,7 @@ TEST_F(ReplayOpenTest, OtherOptionsOpenAnew) {
   EXPECT_EQ(events_, "owcowcogc");
 }
 
-TEST_F(ReplayOpenTest, WhatFailsIsClosedAndTheNextOpensIt) {
+TEST_F(ReplayOpenTest, AFailureClosesTheDatabaseForTheNextBenchmark) {
   Behaviour behaviour = Noting();
   behaviour.compact = [] { throw std::runtime_error("no space"); };
   const auto m =
@@ -119,7 +119,7 @@ TEST_F(ReplayOpenTest, WhatFailsIsClosedAndTheNextOpensIt) {
   EXPECT_EQ(events_, "owcogc");
 }
 
-TEST_F(ReplayOpenTest, WhatIsUnsupportedLeavesItOpen) {
+TEST_F(ReplayOpenTest, AnUnsupportedBenchmarkLeavesItOpen) {
   Behaviour behaviour = Noting();
   behaviour.compact = [] { throw Unsupported("no such call"); };
   const std::vector<std::string_view> names = {"fillrandom", "compact",
@@ -132,7 +132,7 @@ TEST_F(ReplayOpenTest, WhatIsUnsupportedLeavesItOpen) {
 }
 
 // Counts from before a benchmark belong to the previous one.
-TEST_F(ReplayOpenTest, CountersAreOfOneBenchmark) {
+TEST_F(ReplayOpenTest, CountersCoverOneBenchmark) {
   Driver driver = Wrapped(Noting());
   driver.open = [](const Options& options) -> std::unique_ptr<Database> {
     class Counting final : public internal::WrappedDatabase {
@@ -155,7 +155,7 @@ TEST_F(ReplayOpenTest, CountersAreOfOneBenchmark) {
 }
 
 // Values are windows of one pool: right bytes, but of another put.
-TEST_F(ReplayOpenTest, AValueOfAnotherPutIsSeen) {
+TEST_F(ReplayOpenTest, AValueOfAnotherPutIsDetected) {
   Behaviour behaviour;
   behaviour.get = [](Session& session, std::string_view) {
     return session.Get("0000000000000007");

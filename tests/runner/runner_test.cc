@@ -36,7 +36,7 @@ TEST_F(RunnerTest, CountsTheOperationsOfTheNames) {
   EXPECT_EQ(m[2].run.loop.operations, 100'000u);
 }
 
-TEST_F(RunnerTest, WritesBatchesOfTheSizeItSays) {
+TEST_F(RunnerTest, WritesBatchesOfTheNamedSize) {
   std::vector<size_t> sizes;
   Behaviour behaviour;
   behaviour.write = [&](Session& session, std::span<const Update> batch) {
@@ -48,7 +48,7 @@ TEST_F(RunnerTest, WritesBatchesOfTheSizeItSays) {
   EXPECT_EQ(sizes, (std::vector<size_t>{1000, 1000, 500}));
 }
 
-TEST_F(RunnerTest, TimesEachPartOnItsOwn) {
+TEST_F(RunnerTest, TimesEachPhaseSeparately) {
   Behaviour behaviour;
   const auto take = [this](uint64_t ns) {
     return [this, ns] { clock_.now_ns += ns; };
@@ -125,7 +125,7 @@ TEST_F(RunnerTest, AFreshProcessKnowsWhatTheDatabaseHolds) {
   EXPECT_EQ(RunAfter(Wrapped({}), less, "verify").status, Status::kWrong);
 }
 
-TEST_F(RunnerTest, ASeekFindsOnlyTheKeyThatItSought) {
+TEST_F(RunnerTest, ASeekFindsOnlyTheRequestedKey) {
   const auto m = Run(Wrapped({}), {"fillrandom", "readrandom", "seekrandom"});
   for (const size_t read : {1u, 2u}) {  // 63 % of the keys are there
     EXPECT_GT(m[read].run.loop.found, config_.reads / 2);
@@ -147,7 +147,7 @@ TEST_F(RunnerTest, TheSameSeedGivesTheSameDigestAndAnotherAnother) {
 }
 
 // Reads of the same keys as earlier reads would be cache hits.
-TEST_F(RunnerTest, TheSecondReadrandomAsksForOtherKeys) {
+TEST_F(RunnerTest, TheSecondReadrandomDrawsOtherKeys) {
   const auto m = Run(Wrapped({}), {"fillseq", "readrandom", "readrandom"});
   EXPECT_NE(m[1].digest, m[2].digest);
 }
@@ -177,7 +177,7 @@ TEST_F(RunnerTest, AFillDoesNotDestroyAnExistingDatabase) {
             Status::kOk);
 }
 
-TEST_F(RunnerTest, WhatAnEngineThrowsIsTheStatus) {
+TEST_F(RunnerTest, AnEngineExceptionBecomesTheStatus) {
   Behaviour refuses;
   refuses.write = [](Session&, std::span<const Update>) {
     throw Unsupported("cannot do that");
@@ -192,14 +192,14 @@ TEST_F(RunnerTest, WhatAnEngineThrowsIsTheStatus) {
   EXPECT_EQ(m.reason, "disk full");
 }
 
-TEST_F(RunnerTest, APrimitiveIsNoOperationOfAStore) {
+TEST_F(RunnerTest, APrimitiveDoesNotUseTheStore) {
   const auto m = Run(Wrapped({}), {"crc32c", "fillseq"});
   EXPECT_EQ(m[0].status, Status::kUnsupported);
   EXPECT_EQ(m[0].reason, "not an operation of a store");
   EXPECT_EQ(m[1].status, Status::kOk);
 }
 
-TEST_F(RunnerTest, WithoutKeyOrderScansAreUnsupportedAndTheAuditIsNot) {
+TEST_F(RunnerTest, WithoutKeyOrderScansAreUnsupportedButTheAuditRuns) {
   const auto m = Run(Wrapped({}, false), {"fillrandom", "readseq", "seekrandom",
                                           "readrandom", "verify"});
   EXPECT_EQ(m[1].status, Status::kUnsupported);

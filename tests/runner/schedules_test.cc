@@ -110,7 +110,7 @@ TEST_F(Threads, ShareTheRateOfAnOpenLoop) {
 }
 
 // If all threads had the same gaps, their n-th calls would all start at once.
-TEST_F(Threads, HaveAScheduleEach) {
+TEST_F(Threads, EachHaveASchedule) {
   config_.reads = 100;
   config_.rate_ops_per_sec = 1'000;
   std::mutex mutex;
@@ -125,7 +125,7 @@ TEST_F(Threads, HaveAScheduleEach) {
 
 // Calls are due until long after the limit of 1 s; the loop does not wait for
 // them.
-TEST_F(Threads, EndAtTheTimeLimitThoughNothingIsDue) {
+TEST_F(Threads, EndAtTheTimeLimitEvenIfNothingIsDue) {
   config_.num = 1'000;
   config_.reads = 1'000;
   config_.duration_ns = kSecond;

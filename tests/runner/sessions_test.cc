@@ -30,7 +30,7 @@ class Sessions : public RunnerFixture {
   std::string events_;
 };
 
-TEST_F(Sessions, OfThreadsEndWithTheDatabase) {
+TEST_F(Sessions, EndWithTheDatabase) {
   Behaviour behaviour;
   behaviour.flush = Note("flush");
   behaviour.settle = Note("settle");
@@ -72,7 +72,7 @@ TEST_F(Sessions, AreNotEndedByAKill) {
   EXPECT_EQ(events_, "flush end end end end close ");
 }
 
-TEST_F(Sessions, OfReadersWaitForTheFirstWrite) {
+TEST_F(Sessions, OfReadersStartAfterTheFirstWrite) {
   std::atomic<uint64_t> writes = 0;
   std::atomic<bool> early = false;
   Behaviour behaviour;
@@ -106,7 +106,7 @@ Behaviour KeepsWhatIsDeleted() {
 }
 
 // A writer that continued would put all of the keys again.
-TEST_F(Sessions, SeeBesideAWriterThatADeleteWasLost) {
+TEST_F(Sessions, DetectALostDeleteDuringWrites) {
   config_.num = 2'000;
   config_.writes_per_second = 1;
   clock_.skips_waits = false;
@@ -123,7 +123,7 @@ TEST_F(Sessions, SeeBesideAWriterThatADeleteWasLost) {
 }
 
 // The contents of the database are unknown after such a failure.
-TEST_F(Sessions, OfABrokenWriteLeaveNothingThatCanBeJudged) {
+TEST_F(Sessions, LeaveNoResultAfterAFailedWrite) {
   for (const uint64_t threads : {1, 2}) {
     for (const bool unsupported : {true, false}) {
       config_.threads = threads;

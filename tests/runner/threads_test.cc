@@ -53,7 +53,7 @@ TEST_F(Threads, EveryBenchmarkIsRightAndAuditedByAFreshProcess) {
   }
 }
 
-TEST_F(Threads, DivideTheWritesAndEachMakesTheReads) {
+TEST_F(Threads, DivideTheWritesAndEachDoesAllReads) {
   config_.num = 502;
   config_.reads = 100;
   const auto m = Run(Wrapped({}), {"fillrandom", "readrandom", "readseq"});
@@ -63,7 +63,7 @@ TEST_F(Threads, DivideTheWritesAndEachMakesTheReads) {
   EXPECT_EQ(m[2].run.loop.operations, 400u);
 }
 
-TEST_F(Threads, HaveASessionEach) {
+TEST_F(Threads, EachHaveASession) {
   std::mutex mutex;
   std::set<Session*> sessions;
   std::set<std::thread::id> threads;
@@ -93,7 +93,7 @@ TEST_F(Threads, MergeTheirLatenciesAndTimelines) {
   EXPECT_EQ(m.run.trace.latency->count(), 2'000u);
 }
 
-TEST_F(Threads, WhatOneThrowsIsTheStatusAndTheOthersEnd) {
+TEST_F(Threads, AnExceptionOfOneBecomesTheStatusAndEndsTheOthers) {
   std::atomic<int> calls = 0;
   Behaviour behaviour;
   behaviour.get = [&](Session& session, std::string_view key) {
@@ -147,7 +147,7 @@ class ConcurrentLies : public Threads {
 };
 
 // A reader sees the state before an acknowledged write.
-TEST_F(ConcurrentLies, AnOldValueIsSeen) {
+TEST_F(ConcurrentLies, AnOldValueIsDetected) {
   Behaviour behaviour;
   behaviour.write = [&](Session& session, std::span<const Update> batch) {
     for (const Update& update : batch) {
@@ -170,7 +170,7 @@ TEST_F(ConcurrentLies, AnOldValueIsSeen) {
 }
 
 // If two threads write a key, the second write is lost.
-TEST_F(ConcurrentLies, ALostUpdateIsSeen) {
+TEST_F(ConcurrentLies, ALostUpdateIsDetected) {
   Behaviour behaviour;
   std::atomic<int> writes = 0;
   behaviour.write = [&](Session& session, std::span<const Update> batch) {
@@ -181,7 +181,7 @@ TEST_F(ConcurrentLies, ALostUpdateIsSeen) {
   ExpectWrong(m[2], "a value differs from version");
 }
 
-TEST_F(ConcurrentLies, AValueOfTwoVersionsIsSeen) {
+TEST_F(ConcurrentLies, AValueOfTwoVersionsIsDetected) {
   Behaviour behaviour;
   behaviour.get = [](Session& session,
                      std::string_view key) -> std::optional<std::string_view> {
@@ -196,7 +196,7 @@ TEST_F(ConcurrentLies, AValueOfTwoVersionsIsSeen) {
   ExpectWrong(Over(behaviour, "readwhilewriting"), "a value that was never");
 }
 
-TEST_F(ConcurrentLies, WritesOfOneThreadThatAreDroppedAreSeen) {
+TEST_F(ConcurrentLies, DroppedWritesOfOneThreadAreDetected) {
   Behaviour behaviour;
   std::atomic<Session*> dropped = nullptr;
   std::atomic<int> writes = 0;
@@ -213,7 +213,7 @@ TEST_F(ConcurrentLies, WritesOfOneThreadThatAreDroppedAreSeen) {
 }
 
 // The engine returns a version that no thread has begun to write.
-TEST_F(ConcurrentLies, AValueOfTheFutureIsSeen) {
+TEST_F(ConcurrentLies, AFutureValueIsDetected) {
   const Values values(config_.seed, config_.value_size,
                       config_.compression_ratio);
   Behaviour behaviour;
@@ -242,7 +242,7 @@ TEST_F(ConcurrentLies, AValueOfTheFutureIsSeen) {
   ExpectWrong(Over(behaviour, "readwhilewriting"), "a future value");
 }
 
-TEST_F(ConcurrentLies, AKeyThatIsForgottenIsSeen) {
+TEST_F(ConcurrentLies, AForgottenKeyIsDetected) {
   Behaviour behaviour;
   std::atomic<int> calls = 0;
   behaviour.get = [&](Session& session, std::string_view key) {
@@ -251,7 +251,7 @@ TEST_F(ConcurrentLies, AKeyThatIsForgottenIsSeen) {
   ExpectWrong(Over(behaviour, "readwhilewriting"), "is not found");
 }
 
-TEST_F(ConcurrentLies, ASeekThatSkipsAnEntryIsSeen) {
+TEST_F(ConcurrentLies, ASeekThatSkipsAnEntryIsDetected) {
   Behaviour behaviour;
   behaviour.scan = [](Session& session, std::string_view start, Order order,
                       const Visitor& visit) {
@@ -263,7 +263,7 @@ TEST_F(ConcurrentLies, ASeekThatSkipsAnEntryIsSeen) {
   ExpectWrong(Over(behaviour, "seekrandomwhilewriting"), "a seek lands");
 }
 
-TEST_F(ConcurrentLies, ASeekThatGivesAnotherValueIsSeen) {
+TEST_F(ConcurrentLies, ASeekThatReturnsAnotherValueIsDetected) {
   Behaviour behaviour;
   behaviour.scan = [](Session& session, std::string_view start, Order order,
                       const Visitor& visit) {

@@ -45,7 +45,7 @@ TEST_F(CheckTest, AWrongAnswerIsNotCountedAsFound) {
   EXPECT_TRUE(check_.Reason().ends_with("(and 3 more failures)"));
 }
 
-TEST_F(CheckTest, TellsTheFirstFailureAndCountsTheOthers) {
+TEST_F(CheckTest, ReportsTheFirstFailureAndCountsTheOthers) {
   check_.ExpectValue(check_.ExpectedOf(7), std::nullopt);
   EXPECT_EQ(check_.Reason(),
             "a key that was written is not found: 0000000000000007");

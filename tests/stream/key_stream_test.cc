@@ -68,7 +68,7 @@ TEST(KeyStream, UniqueTakesEachKeyOnce) {
 }
 
 // 1 - 1/e of the keys are hit by n draws from n.
-TEST(KeyStream, UniformHitsTheShareThatTheorySays) {
+TEST(KeyStream, UniformHitsTheShareThatTheoryPredicts) {
   constexpr uint64_t kKeys = 100'000;
   std::vector<bool> seen(kKeys);
   for (const uint64_t key :
@@ -136,7 +136,7 @@ TEST(KeyStream, YcsbZipfIsYcsbs) {
   }
 }
 
-TEST(KeyStream, IsSmallWhateverTheNumberOfKeys) {
+TEST(KeyStream, IsSmallForAnyNumberOfKeys) {
   EXPECT_LE(sizeof(KeyStream), 2048u);
 }
 

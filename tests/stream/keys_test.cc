@@ -37,13 +37,13 @@ TEST(Keys, EqualPrintfForAnyIndex) {
   }
 }
 
-TEST(Keys, AreLongerWithZerosInFront) {
+TEST(Keys, ArePaddedWithLeadingZeros) {
   KeyBuffer key(20);
   EXPECT_EQ(key.Set(42), "00000000000000000042");
   EXPECT_EQ(ParseKey("00000000000000000042", 20), 42u);
 }
 
-TEST(Keys, ParseRefusesWhatIsNoKey) {
+TEST(Keys, ParseRefusesWhatIsNotAKey) {
   EXPECT_EQ(ParseKey("", 16), std::nullopt);
   EXPECT_EQ(ParseKey("000000000000001", 16), std::nullopt);
   EXPECT_EQ(ParseKey("00000000000000001", 16), std::nullopt);
@@ -101,7 +101,7 @@ TEST_P(KeysOfShape, AreAbsentOneByteShorterOrLonger) {
 }
 
 // A key with one changed byte is another key or not a key, never the same one.
-TEST_P(KeysOfShape, HaveNoByteThatDoesNotCount) {
+TEST_P(KeysOfShape, DependOnEveryByte) {
   KeyBuffer key(shape());
   const std::string text(key.Set(12345678));
   for (size_t i = 0; i < text.size(); ++i) {
@@ -111,7 +111,7 @@ TEST_P(KeysOfShape, HaveNoByteThatDoesNotCount) {
   }
 }
 
-TEST_P(KeysOfShape, SortAsTheirIndexesIfTheShapeSaysSo) {
+TEST_P(KeysOfShape, SortAsTheirIndexesIfTheShapeIsOrdered) {
   KeyBuffer one(shape()), other(shape());
   bool sorted = true;
   for (uint64_t index = 1; index < 100'000; index += 7) {
@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(KeyFormat::kDecimal, KeyFormat::kBig,
                                      KeyFormat::kLittle)));
 
-TEST(Keys, OfFewDigitsAreFew) {
+TEST(Keys, OfFewDigitsLimitTheNumberOfKeys) {
   EXPECT_EQ(KeyShape(8).capacity(), 100'000'000u);
   EXPECT_EQ(KeyShape(15).capacity(), kMaxKeys / 10);
   EXPECT_EQ(KeyShape(16).capacity(), kMaxKeys);

@@ -28,7 +28,7 @@ TEST(LevelDbRandom, IsTheMinimalStandardGenerator) {
   EXPECT_EQ(last, 1043618065u);  // Park and Miller, CACM 31 (1988), page 1195
 }
 
-TEST(LevelDbRandom, LeavesNoSeedStuck) {
+TEST(LevelDbRandom, AcceptsEverySeed) {
   for (const uint32_t seed : {0u, 0x7fffffffu, 0x80000000u, 0xffffffffu}) {
     EXPECT_EQ(LevelDbRandom(seed).Next(), 16807u) << seed;
   }
@@ -58,7 +58,7 @@ TEST(LevelDbPool, IsTheOriginal) {
             "2b5c6dfe0d6b3d170ce07ed9fd892b5bc8c5a4fcf2242358c0d413e656f9faef");
 }
 
-TEST(LevelDbPool, RepeatsOneCharacterAtLeast) {
+TEST(LevelDbPool, RepeatsAtLeastOneCharacter) {
   const LevelDbPool pool(0.0);
   EXPECT_EQ(pool.bytes().substr(0, 100), std::string(100, pool.bytes()[0]));
 }

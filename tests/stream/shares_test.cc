@@ -9,7 +9,7 @@
 namespace kvmatrix {
 namespace {
 
-TEST(Theory, ZetaIsTheSum) {
+TEST(Theory, ZetaEqualsTheSum) {
   for (const double theta : {0.01, 0.5, 0.99, 1.0, 1.5, 10.0}) {
     for (const uint64_t n : {1, 2, 1000, 1001, 5000, 300'000}) {
       double sum = 0;
@@ -21,7 +21,7 @@ TEST(Theory, ZetaIsTheSum) {
   }
 }
 
-TEST(Theory, ZetaIsTheOneThatYcsbHasWorkedOut) {
+TEST(Theory, ZetaEqualsYcsbsConstant) {
   EXPECT_NEAR(Zeta(10'000'000'000, 0.99), YcsbZipf::kZeta, 1e-9);
 }
 
@@ -108,7 +108,7 @@ TEST(Shares, NameOneTenAndPercents) {
   EXPECT_EQ(names(1), (std::vector<std::string>{"hottest key"}));
 }
 
-TEST(Shares, AreNoneWhereAllKeysAreAlike) {
+TEST(Shares, AreAbsentIfAllKeysAreEquallyLikely) {
   for (const KeyOrder order :
        {KeyOrder::kUniform, KeyOrder::kUnique, KeyOrder::kSequential}) {
     EXPECT_TRUE(KeyShares(order, 1000, 5, 1000).empty());

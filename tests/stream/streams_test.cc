@@ -102,7 +102,7 @@ TEST(Streams, AreUncorrelated) {
   }
 }
 
-TEST(Streams, DoNotFollowEachOtherAStepBehind) {
+TEST(Streams, DoNotRepeatEachOtherAStepLater) {
   const auto all = AllStreams();
   const double limit = 5 / std::sqrt(1.0 * kSamples);
   for (size_t i = 0; i < all.size(); ++i) {
@@ -116,7 +116,7 @@ TEST(Streams, DoNotFollowEachOtherAStepBehind) {
 }
 
 // Tests the loop itself, not the streams that it should use.
-TEST_F(RunnerFixture, WhenACallIsDueSaysNothingOfItsKey) {
+TEST_F(RunnerFixture, ArrivalTimesAreIndependentOfTheKeys) {
   config_.num = config_.reads = 20'000;
   config_.rate_ops_per_sec = 1'000;
   Series keys, gaps;
@@ -134,7 +134,7 @@ TEST_F(RunnerFixture, WhenACallIsDueSaysNothingOfItsKey) {
   EXPECT_LT(std::abs(Correlation(keys, gaps)), 5 / std::sqrt(20'000.0));
 }
 
-TEST(Streams, HaveSeedsOfTheirOwn) {
+TEST(Streams, HaveTheirOwnSeeds) {
   std::set<uint64_t> seeds;
   size_t count = 0;
   for (uint64_t seed = 1; seed <= 50; ++seed) {

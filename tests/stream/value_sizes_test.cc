@@ -36,7 +36,7 @@ class Sizes : public testing::TestWithParam<size_t> {
 
 // The guide changes no size: at random positions, and around every change of
 // size.
-TEST_P(Sizes, AreThoseOfTheLawAlone) {
+TEST_P(Sizes, DependOnTheLawAlone) {
   Random random(5);
   for (int i = 0; i < kDraws; ++i) {
     const uint64_t root = random.Next();
@@ -69,7 +69,7 @@ TEST_P(Sizes, FollowTheirLaw) {
   }
 }
 
-TEST_P(Sizes, HaveTheMeanThatIsSaid) {
+TEST_P(Sizes, HaveTheStatedMean) {
   double sum = 0, squares = 0;
   Random random(4);
   for (int i = 0; i < kDraws; ++i) {
@@ -86,7 +86,7 @@ TEST_P(Sizes, HaveTheMeanThatIsSaid) {
   }
 }
 
-TEST_P(Sizes, QuantilesAreTheLeastSizesThatReachThem) {
+TEST_P(Sizes, QuantilesAreTheSmallestSizesThatReachThem) {
   for (const double quantile : {0.01, 0.5, 0.99}) {
     const size_t size = sizes_.Quantile(quantile);
     EXPECT_GE(1 - sizes_.ShareFrom(size + 1), quantile);
@@ -96,7 +96,7 @@ TEST_P(Sizes, QuantilesAreTheLeastSizesThatReachThem) {
   }
 }
 
-TEST_P(Sizes, AreThoseOfTheValuesThatGrow) {
+TEST_P(Sizes, AreThoseOfGrowingValues) {
   if (sizes_.max() > 200'000) return;
   const Values values(301, sizes_, 0.5);
   std::string buffer(values.buffer_size(), '\0');

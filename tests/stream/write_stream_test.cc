@@ -54,7 +54,7 @@ void Replay(std::string_view name, uint64_t steps, Oracle& oracle) {
 class WriteStreams : public testing::TestWithParam<
                          std::tuple<std::string, std::string, uint64_t>> {};
 
-TEST_P(WriteStreams, RecordWhatTheyHandOut) {
+TEST_P(WriteStreams, RecordWhatTheyReturn) {
   const auto [first, second, steps] = GetParam();
   Oracle oracle;
   oracle.Reset(kKeys, 100);
@@ -119,7 +119,7 @@ TEST(WriteStream, RecordsKeysOfEveryDistribution) {
   }
 }
 
-TEST(Oracle, HoldsNoTableForAFullDatabase) {
+TEST(Oracle, NeedsNoTableForAFullDatabase) {
   Oracle oracle;
   oracle.Reset(1'000'000'000'000, 100);
   Replay("filluniquerandom", 1'000'000'000'000, oracle);
@@ -175,7 +175,7 @@ TEST(Oracle, SumCountsPresentEntriesOnce) {
 }
 
 // What a read may return before, during and after a write on another thread.
-TEST(Oracle, TellsWhichWritesAreUnderWay) {
+TEST(Oracle, KnowsWhichWritesAreUnderWay) {
   Oracle oracle;
   oracle.ResetToPrefix(10, 100, 5);
   oracle.UseTable();

@@ -93,7 +93,7 @@ TEST(YcsbZipf, IsTheSameDrawnTogether) {
   }
 }
 
-TEST(ZipfRanks, HaveOneItemOnly) {
+TEST(ZipfRanks, AcceptASingleItem) {
   Random random(1);
   const ZipfRanks ranks(1, 0.99);
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(ranks(random), 0u);
@@ -114,7 +114,7 @@ TEST(ZipfRanks, ReachBothEndsOfManyItems) {
   EXPECT_LT(lowest, kItems / 1000);
 }
 
-TEST(ZipfRanks, AreSmallWhateverTheNumberOfItems) {
+TEST(ZipfRanks, AreSmallForAnyNumberOfItems) {
   EXPECT_LE(sizeof(ZipfRanks), 128u);
   EXPECT_LE(sizeof(YcsbZipf), 128u);
   EXPECT_LE(sizeof(Permutation), 128u);

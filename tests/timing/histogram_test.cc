@@ -130,7 +130,7 @@ TEST(Histogram, APercentileRestsOnTenSamplesAboveIt) {
   EXPECT_TRUE(has(100'000, 9999));
 }
 
-TEST(Histogram, PrintsADashForAPercentileItCannotKnow) {
+TEST(Histogram, PrintsADashForAPercentileWithTooFewSamples) {
   TickHistogram recorded;
   for (int i = 0; i < 500; ++i) recorded.Add(100);
   recorded.Add(2'500);

@@ -78,7 +78,7 @@ uint64_t CountAt(const Histogram& histogram, uint64_t ns) {
   return count;
 }
 
-TEST_F(LatencyTest, ShowsExactlyTheStallsThatHappened) {
+TEST_F(LatencyTest, ShowsExactlyTheInjectedStalls) {
   const auto cost_ns = [](uint64_t call) {
     if (call % 20'000 == 0) return 20 * kMilli;
     return call % 100 == 0 ? 1 * kMilli : 500;
@@ -97,7 +97,7 @@ TEST_F(LatencyTest, ShowsExactlyTheStallsThatHappened) {
   }
 }
 
-TEST_F(LatencyTest, HasTheFirstCallAndTheLast) {
+TEST_F(LatencyTest, IncludesTheFirstAndTheLastCall) {
   const auto cost_ns = [](uint64_t call) {
     return call == 1 ? 3 * kMilli : call == 40'000 ? 7 * kMilli : 500;
   };
@@ -148,7 +148,7 @@ TEST_F(LatencyTest, AThroughputRepetitionDoesTheSameOperations) {
 
 // Ten milliseconds per write: the time limit is reached in the middle of a
 // block.
-TEST_F(LatencyTest, TheOracleHoldsWhatWasDoneWhenTheTimeIsUp) {
+TEST_F(LatencyTest, TheOracleHoldsTheOperationsDoneWithinTheTimeLimit) {
   config_.num = 500;
   config_.duration_ns = 1'000 * kMilli;
   for (const char* name : {"fillseq", "fillrandom", "filluniquerandom",
@@ -182,7 +182,7 @@ TEST_F(LatencyTest, TheOracleHoldsWhatWasDoneWhenTheTimeIsUp) {
   }
 }
 
-TEST_F(LatencyTest, IsWrittenWithTheCourseOfTheLoop) {
+TEST_F(LatencyTest, IsWrittenWithTheTimelineOfTheLoop) {
   const auto cost_ns = [](uint64_t call) {
     return call == 30'000 ? 300 * kMilli : kMicro;
   };
@@ -204,7 +204,7 @@ TEST_F(LatencyTest, IsWrittenWithTheCourseOfTheLoop) {
   EXPECT_NEAR(json["stalls"][0]["at_ns"], 30 * kMilli, 20 * kMicro);
 }
 
-TEST_F(LatencyTest, OfABenchmarkThatFailedThereIsNone) {
+TEST_F(LatencyTest, IsAbsentForAFailedBenchmark) {
   Behaviour behaviour;
   behaviour.get = [](Session&, std::string_view) { return std::nullopt; };
   const Driver driver = Wrapped(behaviour);
@@ -219,7 +219,7 @@ TEST_F(LatencyTest, OfABenchmarkThatFailedThereIsNone) {
   }
 }
 
-TEST_F(LatencyTest, ACompactionHasNoCourse) {
+TEST_F(LatencyTest, ACompactionHasNoTimeline) {
   const Measurement m = Measure({}, {"fillseq", "compact"});
   EXPECT_TRUE(m.run.trace.timeline.points().empty());
   EXPECT_EQ(m.run.trace.stalls.count(), 0u);

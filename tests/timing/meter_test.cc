@@ -38,7 +38,7 @@ TEST(Meter, EndsTheLoopAfterItsDuration) {
   EXPECT_EQ(operations, 1'000u);
 }
 
-TEST(Meter, LooksRarelyWhenOperationsAreFast) {
+TEST(Meter, ReadsTheClockRarelyWhenOperationsAreFast) {
   FakeClock clock;
   Progress progress("");
   Meter meter(clock, progress, {.duration_ns = 1'000'000'000});
@@ -74,7 +74,7 @@ TEST(Meter, RecordsExactlyTheTimeOfEachCall) {
   }
 }
 
-TEST(Meter, TheCallThatComesAfterALookDoesNotPayForIt) {
+TEST(Meter, AReadingOfTheClockIsNotPartOfTheNextCall) {
   FakeClock clock;
   clock.step_ns = 30;  // what a reading takes
   Progress progress("");
@@ -84,7 +84,7 @@ TEST(Meter, TheCallThatComesAfterALookDoesNotPayForIt) {
   EXPECT_EQ(meter.Latency()->max_ns(), 30u);
 }
 
-TEST(Meter, AClockThatStepsBackIsNoLongLatency) {
+TEST(Meter, AClockThatStepsBackGivesNoLongLatency) {
   FakeClock clock;
   Progress progress("");
   Meter meter(clock, progress, {.latencies = true});

@@ -58,7 +58,7 @@ OpenLoop Loop(FakeClock& clock, double rate, int calls, Service service_ns) {
   return loop;
 }
 
-TEST(OpenLoop, KeepsToItsScheduleWhateverACallTakes) {
+TEST(OpenLoop, KeepsToItsScheduleHoweverLongACallTakes) {
   FakeClock quick, slow;
   const auto idle = Loop(quick, 1e5, 10'000, [](int) { return 0; });
   const auto stalled = Loop(slow, 1e5, 10'000, [](int i) {
@@ -78,7 +78,7 @@ TEST(OpenLoop, KeepsToItsScheduleWhateverACallTakes) {
   EXPECT_GT(stalled.Figures().max_lag_ns, 9 * kMilli);
 }
 
-TEST(OpenLoop, OffersTheRateThatWasAskedFor) {
+TEST(OpenLoop, OffersTheRequestedRate) {
   FakeClock clock;
   const auto loop = Loop(clock, 2'000, 100'000, [](int) { return kMicro; });
   EXPECT_NEAR(loop.Figures().offered_ops_per_sec, 2'000, 20);
@@ -86,7 +86,7 @@ TEST(OpenLoop, OffersTheRateThatWasAskedFor) {
   EXPECT_EQ(loop.Figures().rate_ops_per_sec, 2'000);
 }
 
-TEST(OpenLoop, ABatchComesAsSeldomAsItIsLarge) {
+TEST(OpenLoop, TheIntervalGrowsWithTheBatch) {
   FakeClock clock;
   OpenLoop loop(clock, 1e6, 7);
   loop.Start(0);
@@ -185,7 +185,7 @@ TEST_F(OpenLoopRuns, GiveNoPercentilesOfASaturatedEngine) {
             m.run.trace.open_loop->late_starts);
 }
 
-TEST_F(OpenLoopRuns, APauseIsNoStall) {
+TEST_F(OpenLoopRuns, APauseIsNotAStall) {
   config_.num = 300;
   config_.rate_ops_per_sec = 2;
   Measurement m = Run(Wrapped({}), {"fillseq"}).front();
@@ -211,7 +211,7 @@ TEST_F(OpenLoopRuns, HaveNoFiguresIfNothingWasDue) {
 }
 
 // A call that is not due within the limit is not recorded in the oracle either.
-TEST_F(OpenLoopRuns, HoldAfterTheTimeLimitWhatWasWritten) {
+TEST_F(OpenLoopRuns, KeepTheWritesDoneWithinTheTimeLimit) {
   config_.num = 50;
   config_.rate_ops_per_sec = 10;
   config_.duration_ns = 1'000 * kMilli;
@@ -247,7 +247,7 @@ TEST(Rate, IsRefusedForABenchmarkThatIsOneCall) {
   }
 }
 
-TEST(Rate, IsFiniteAndOfARangeThatItsComplaintNames) {
+TEST(Rate, IsFiniteAndInTheRangeThatTheErrorNames) {
   const gflags::FlagSaver saver;
   gflags::SetCommandLineOption("benchmarks", "fillseq");
   for (const char* rate : {"0", "0.01", "1e9"}) {

@@ -37,7 +37,7 @@ class Directory {
   std::filesystem::path path;
 };
 
-TEST(Resources, AreThoseOfTheKernel) {
+TEST(Resources, EqualTheKernelsFigures) {
   const Directory directory;
   std::ofstream(directory.path / "file") << std::string(100'000, 'x');
   const Resources before = Resources::Now();
@@ -56,7 +56,7 @@ TEST(Resources, AreThoseOfTheKernel) {
   EXPECT_GT(after.cpu_ns(), 0u);
 }
 
-TEST(Resources, AskingIsNotCounted) {
+TEST(Resources, ReadingThemIsNotCounted) {
   const Resources before = Resources::Now();
   const Resources used = Resources::Now().Since(before);
   EXPECT_EQ(used.read_bytes, 0u);
@@ -82,7 +82,7 @@ TEST(Resources, AddUp) {
   EXPECT_EQ(same.storage_written_bytes, 10u);
 }
 
-TEST(ResidentMemory, IsThatOfTheKernel) {
+TEST(ResidentMemory, EqualsTheKernelsFigure) {
   const ResidentMemory memory = ResidentMemory::Now();
   const auto status = Lines("/proc/self/status");
   const auto near = [](uint64_t bytes, uint64_t kilobytes) {

@@ -59,7 +59,7 @@ void ExpectSound(const Loop& loop, uint64_t calls, uint64_t per_call = 1) {
   EXPECT_EQ(before.operations, calls * per_call);
 }
 
-TEST(Timeline, HasItsIntervalsWhateverTheRateDoes) {
+TEST(Timeline, HasTheSameNumberOfIntervalsAtAnyRate) {
   Random random(3);
   const std::function<uint64_t(uint64_t)> shapes[] = {
       [](uint64_t) { return 15; },
@@ -82,7 +82,7 @@ TEST(Timeline, HasItsIntervalsWhateverTheRateDoes) {
   }
 }
 
-TEST(Timeline, IntervalsAreShortBesideTheLoop) {
+TEST(Timeline, IntervalsAreShortComparedWithTheLoop) {
   for (const uint64_t calls : {1'000u, 50'000u, 2'000'000u}) {
     const Loop loop = RunLoop(calls, [](uint64_t) { return 100; });
     uint64_t before_ns = 0;
@@ -98,7 +98,7 @@ TEST(Timeline, IntervalsAreShortBesideTheLoop) {
   }
 }
 
-TEST(Timeline, KeepsItsSpacingWhenItIsThinned) {
+TEST(Timeline, KeepsEqualSpacingWhenThinned) {
   Timeline timeline;
   for (uint64_t i = 1; i <= 257; ++i) timeline.Add(i, i);
   ASSERT_EQ(timeline.points().size(), 128u);
@@ -114,7 +114,7 @@ TEST(Timeline, HasRoomForTheEnd) {
   EXPECT_EQ(timeline.points().back().operations, 257u);
 }
 
-TEST(Timeline, LooksAreFewEnoughToCostLittle) {
+TEST(Timeline, ReadsTheClockRarelyEnoughToCostLittle) {
   const Loop loop = RunLoop(1'000'000, [](uint64_t) { return 15; });
   EXPECT_LT(loop.readings, 15 * kMilli / 100 / 50);  // 1 %, at 50 ns each
 }
@@ -131,7 +131,7 @@ TEST(Timeline, EndsWhereTheLoopDoes) {
   EXPECT_TRUE(empty.points().empty());
 }
 
-TEST(Stalls, AreExactlyThoseThatHappened) {
+TEST(Stalls, AreExactlyTheInjectedOnes) {
   const auto cost_ns = [](uint64_t i) -> uint64_t {
     if (i % 300'000 == 299'999) return 250 * kMilli;
     return i % 1'000 == 999 ? 50 * kMilli : 100;
@@ -151,7 +151,7 @@ TEST(Stalls, AreExactlyThoseThatHappened) {
   EXPECT_EQ(loop.stalls.total_ns(), total_ns);
 }
 
-TEST(Stalls, AreSeenInTheFirstAndTheLastCall) {
+TEST(Stalls, AreDetectedInTheFirstAndTheLastCall) {
   const auto cost_ns = [](uint64_t i) -> uint64_t {
     return i % 5'432 == 0 ? 150 * kMilli : 15;
   };
@@ -166,7 +166,7 @@ TEST(Stalls, AreCountedBeyondThoseListed) {
   EXPECT_EQ(loop.stalls.first()[99].at_ns, 99 * 100 * kMilli);
 }
 
-TEST(Stalls, ASlowStretchIsNone) {
+TEST(Stalls, DoNotIncludeASlowStretch) {
   const auto cost_ns = [](uint64_t i) -> uint64_t {
     return i < 100'000 ? 1'000 : kMilli;
   };
@@ -174,7 +174,7 @@ TEST(Stalls, ASlowStretchIsNone) {
 }
 
 // Only the one check that was planned at the fast pace comes late.
-TEST(Stalls, AfterASlowStretchBeganLooksAreCloseAtOnce) {
+TEST(Stalls, TheClockIsReadOftenAsSoonAsASlowStretchBegins) {
   const auto cost_ns = [](uint64_t i) -> uint64_t {
     return i < 1'000'000 ? 15 : kMilli;
   };
