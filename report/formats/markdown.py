@@ -174,7 +174,7 @@ def _settings_in_force(compared: Comparison) -> list[str]:
     scenarios: dict[tuple[str, str, str], list[str]] = {}
     for scenario, charts in comparison.by_scenario(compared.charts):
         for settings in provenance.settings(scenario, charts):
-            requested = [p for p in settings.asked if p[0] not in scenario.swept]
+            requested = [p for p in settings.requested if p[0] not in scenario.swept]
             read_back = _listed(settings.read_back)
             key = (settings.engine.title, read_back, _listed(requested))
             scenarios.setdefault(key, []).append(scenario.title)

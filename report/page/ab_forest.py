@@ -129,12 +129,12 @@ class Runs:
 def runs(cell: AbCell) -> Runs | None:
     """Return the drawing of a cell, or None if it has no complete round."""
     stages = [(SCREEN, in_order(cell, SCREEN)), (CONFIRM, in_order(cell, CONFIRM))]
-    made = [repetition for _, own in stages for _, repetition in own]
-    if not made:
+    repetitions = [repetition for _, own in stages for _, repetition in own]
+    if not repetitions:
         return None
-    middle = statistics.median([_log_rate(r) for r in made if r.side == "a"])
-    reach = max(_LEAST_RANGE, *(abs(_log_rate(r) - middle) for r in made))
-    places = len(made) + (_GAP if all(own for _, own in stages) else 0.0)
+    middle = statistics.median([_log_rate(r) for r in repetitions if r.side == "a"])
+    reach = max(_LEAST_RANGE, *(abs(_log_rate(r) - middle) for r in repetitions))
+    places = len(repetitions) + (_GAP if all(own for _, own in stages) else 0.0)
     across, up = Scale(0, places), Scale(middle + reach, middle - reach)
 
     def down(log_rate: float) -> float:

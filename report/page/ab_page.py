@@ -137,7 +137,7 @@ def repetitions(cell: AbCell) -> list[RoundText]:
             rounds.setdefault(number, []).append(
                 RepetitionText(repetition.side, rate, marks)
             )
-        texts += [RoundText(stage, n, tuple(made)) for n, made in rounds.items()]
+        texts += [RoundText(stage, n, tuple(own)) for n, own in rounds.items()]
     return texts
 
 

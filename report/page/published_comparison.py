@@ -140,15 +140,15 @@ def _lines(
     compared: Comparison, table: PublishedTable, row: PrintedRow
 ) -> Iterable[PublishedRow]:
     ours = list(_ours(compared, row)) if table.kind == TESTS else []
-    reproduced = any(found.summary for _, found in ours)
+    reproduced = any(own_row.summary for _, own_row in ours)
     note = row.printed.get("note", "")
     if not reproduced:
         why = "" if ours else _NO_CELL if row.engines else ""
         note = "; ".join(filter(None, (NOT_MEASURED_HERE, why, note)))
     cells = tuple(as_printed(row.printed[column]) for column in table.columns)
     yield PublishedRow(row.label, None, "", cells, note, is_published=True)
-    for chart, found in ours:
-        yield _line(table, chart, found)
+    for chart, own_row in ours:
+        yield _line(table, chart, own_row)
 
 
 def _ours(compared: Comparison, row: PrintedRow) -> Iterable[tuple[Chart, Row]]:
@@ -158,9 +158,9 @@ def _ours(compared: Comparison, row: PrintedRow) -> Iterable[tuple[Chart, Row]]:
     for chart in compared.charts:
         is_same = chart.benchmark == row.target.benchmarks.get("benchmark")
         if is_same and row.target.is_of(chart.scenario.name):
-            for found in chart.rows:
-                if found.engine.name in row.engines:
-                    yield chart, found
+            for own_row in chart.rows:
+                if own_row.engine.name in row.engines:
+                    yield chart, own_row
 
 
 def _line(table: PublishedTable, chart: Chart, row: Row) -> PublishedRow:

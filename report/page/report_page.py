@@ -133,8 +133,8 @@ def _footnotes(
 ) -> dict[tuple[str, str, str], list[Any]]:
     """Return (number, misprint) by the key of the printed row."""
     notes: dict[tuple[str, str, str], list[Any]] = {}
-    for number, found in enumerate(
+    for number, misprint in enumerate(
         published_figures.misprints(page) if page else (), 1
     ):
-        notes.setdefault(found.figure.key, []).append((number, found))
+        notes.setdefault(misprint.figure.key, []).append((number, misprint))
     return notes

@@ -361,7 +361,7 @@ def _behind(run: Run, sweep: Sweep, benchmark: str) -> SweepDetail:
     return SweepDetail(
         benchmark,
         title,
-        tuple(merged(sweep.flag, found) for found in tables.values()),
+        tuple(merged(sweep.flag, same) for same in tables.values()),
         tuple(remarks),
         tuple(disturbances),
     )

@@ -28,7 +28,7 @@ class Settings:
     """One engine in one scenario: requested settings and those it reported."""
 
     engine: Engine
-    asked: tuple[tuple[str, str], ...]
+    requested: tuple[tuple[str, str], ...]
     read_back: tuple[tuple[str, str], ...]
 
 

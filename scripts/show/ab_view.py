@@ -135,7 +135,7 @@ def _figures(lines: Sequence[Record]) -> str:
         return f"  {failed['ab']['side']} {word}: {failed['reason']}"
     a, b = (_rate(lines, side) for side in "ab")
     rates = f"  a {a:>11,.0f}  b {b:>11,.0f} ops/s  {100 * (b / a - 1):>+6.1f} %"
-    marks = [found for line in lines if (found := marks_of(line))]
+    marks = [mark for line in lines if (mark := marks_of(line))]
     if not marks:
         return rates
     example = ", for example" if len(marks) > 1 else ""

@@ -122,15 +122,18 @@ class Board:
         first = []
         for cell in self.cells.values():
             status = cell.status if cell.status in FAILURES else "timeout"
-            first += [m for m in made(cell) if m.status == status][:1]
+            first += [m for m in final_attempts(cell) if m.status == status][:1]
         return first
 
     def disturbed(self) -> list[tuple[MeasuredCell, list[Measurement]]]:
         """Return the cells whose final attempts were still disturbed, with those."""
-        found = [(c, [m for m in made(c) if m.disturbed]) for c in self.cells.values()]
-        return [(cell, lines) for cell, lines in found if lines]
+        disturbed = []
+        for cell in self.cells.values():
+            if lines := [m for m in final_attempts(cell) if m.disturbed]:
+                disturbed.append((cell, lines))
+        return disturbed
 
 
-def made(cell: MeasuredCell) -> list[Measurement]:
+def final_attempts(cell: MeasuredCell) -> list[Measurement]:
     """Return the last attempt at each repetition of both passes."""
     return [*cell.repetitions, *([cell.latency] if cell.latency else [])]

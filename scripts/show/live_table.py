@@ -22,7 +22,7 @@ from report.verdict.comparison import (
     contest_of,
 )
 from report.verdict.control import measured_twice
-from scripts.show.board import STATUS_WORDS, Board, made
+from scripts.show.board import STATUS_WORDS, Board, final_attempts
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def signs_of(cell: MeasuredCell, engine: Engine, glyphs: Glyphs) -> str:
     """Return one character for each reason to doubt the rate of a cell."""
     if not cell.rates:
         return ""
-    is_disturbed = any(m.disturbed for m in made(cell))
+    is_disturbed = any(m.disturbed for m in final_attempts(cell))
     signs = glyphs.disturbed if is_disturbed else ""
     return signs + (glyphs.suspect if findings_of(cell, engine) else "")
 

@@ -14,7 +14,7 @@ from report.trust.judge import load_run
 from report.verdict.chart_row import findings_of, summary_of
 from scripts.measure.events import RunStarted, SessionResult
 from scripts.planning.order import is_superseded
-from scripts.show.board import STATUS_WORDS, Board, made
+from scripts.show.board import STATUS_WORDS, Board, final_attempts
 from scripts.show.live_table import (
     Glyphs,
     glyphs_for,
@@ -117,7 +117,8 @@ def disturbed_lines(board: Board) -> list[str]:
         lines.append(_STAYS_BUSY)
     for cell, disturbed in stayed[:_DISTURBED_NAMED]:
         marks = ", ".join(disturbed[-1].disturbed)
-        share = f"{len(disturbed)} of {numbers.count(len(made(cell)), 'repetition')}"
+        repetitions = numbers.count(len(final_attempts(cell)), "repetition")
+        share = f"{len(disturbed)} of {repetitions}"
         example = ", for example" if len(disturbed) > 1 else ""
         lines.append(f"disturbed {cell.name}: {share}{example}: {marks}")
     if len(stayed) > _DISTURBED_NAMED:
@@ -172,7 +173,7 @@ class RunResult(Result):
     def _cell(self, name: CellName) -> dict[str, Any]:
         cell = self.board.cell(name.engine, name.scenario, name.benchmark)
         rates = [rate for m in cell.repetitions if (rate := m.ops_per_sec)]
-        marks = [mark for m in made(cell) for mark in m.disturbed]
+        marks = [mark for m in final_attempts(cell) for mark in m.disturbed]
         summary = summary_of(cell)
         return {
             **asdict(name),
