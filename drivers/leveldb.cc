@@ -121,8 +121,12 @@ class LevelDb final : public Database {
   template <typename T>
   void Set(T& option, const char* name, uint64_t value, uint64_t low,
            uint64_t high) {
-    if (value != 0 && (value < low || value > high))
-      throw std::range_error(std::string(name) + " would be clipped");
+    if (value != 0 && (value < low || value > high)) {
+      throw std::range_error("--" + std::string(name) + ": LevelDB accepts " +
+                             std::to_string(low) + " to " +
+                             std::to_string(high) + ", not " +
+                             std::to_string(value));
+    }
     if (value != 0) option = static_cast<T>(value);
     Record(name, std::to_string(option));
   }

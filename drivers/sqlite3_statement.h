@@ -94,7 +94,8 @@ inline std::string Run(sqlite3* db, const std::string& sql,
   const Statement statement = Prepare(db, sql);
   const std::string value(Step(statement) ? Column(statement, 0) : "");
   if (value == expected || expected.empty()) return value;
-  throw std::runtime_error(sql + ": " + value + ", not " + expected);
+  throw std::runtime_error(sql + ": SQLite has " + value + " in force, not " +
+                           expected);
 }
 
 // A busy handler with the delays of sqlite3_busy_timeout(), but without a time

@@ -26,14 +26,15 @@ void RequirePossible(const Benchmark& benchmark, const Config& config,
     const uint64_t most =
         ThreadShare{thread, operations.size()}.CountOf(entries);
     if (operations[thread] <= most) continue;
-    throw UsageError(
-        "after",
-        std::string(benchmark.name) + ":" + std::to_string(operations[thread]) +
-            " exceeds the " + std::to_string(most) + " operations of thread " +
-            std::to_string(thread + 1) + " of " +
-            std::to_string(operations.size()) +
-            "; use ops_by_thread of its result line, and the --num it was run "
-            "with");
+    throw UsageError("after", std::string(benchmark.name) + ":" +
+                                  std::to_string(operations[thread]) +
+                                  " exceeds the " + std::to_string(most) +
+                                  " operations of thread " +
+                                  std::to_string(thread + 1) + " of " +
+                                  std::to_string(operations.size()) +
+                                  "; use the ops_by_thread that --json "
+                                  "recorded for it, and the --num "
+                                  "that it was run with");
   }
 }
 

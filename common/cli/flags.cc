@@ -108,6 +108,9 @@ std::string JoinWithOr(std::span<const std::string_view> words) {
   return text;
 }
 
+// True for a number with a largest value.
+bool HasRange(const Flag& flag) { return flag.range.max < FlagRange().max; }
+
 std::string RangeText(const FlagRange& range) {
   std::string text = BoundText(range.min) + " to " + BoundText(range.max);
   if (!std::isnan(range.also)) text += ", or " + BoundText(range.also);
@@ -253,7 +256,7 @@ std::string HelpOf(const Flag& flag) {
   std::string text = flag.help;
   if (flag.choices != nullptr) {
     text += "; one of " + JoinWithOr(flag.choices());
-  } else if (flag.range.max < std::numeric_limits<double>::max()) {
+  } else if (HasRange(flag)) {
     text += "; from " + RangeText(flag.range);
   }
   return text;
@@ -308,6 +311,14 @@ std::string_view TypeName(const Flag& flag) {
   constexpr std::string_view kNames[] = {"bool", "uint64", "int64", "double",
                                          "string"};
   return kNames[DefaultField(flag).index()];
+}
+
+std::string RangeOf(std::string_view name) {
+  const auto flag = std::ranges::find(
+      AllFlags(), name,
+      [](const Flag& f) -> std::string_view { return f.name; });
+  if (flag == AllFlags().end() || !HasRange(*flag)) return "";
+  return RangeText(flag->range);
 }
 
 FlagValue DefaultOf(const Flag& flag) { return ValueOf(DefaultField(flag)); }

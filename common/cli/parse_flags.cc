@@ -25,21 +25,23 @@ bool Find(const std::string& name, CommandLineFlagInfo& info) {
   return gflags::GetCommandLineFlagInfo(name.c_str(), &info) && IsOurs(info);
 }
 
-// Returns what a flag of this type of gflags accepts.  A string accepts all.
-std::string_view Expected(std::string_view type) {
-  if (type == "bool") return "true or false";
-  if (type == "int32") return "a whole number from -2^31 to 2^31 - 1";
-  if (type == "int64") return "a whole number from -2^63 to 2^63 - 1";
-  if (type == "uint64") return "a whole number from 0 to 2^64 - 1";
-  return "a number";
+// Returns what the flag accepts.  A string flag accepts any value.
+std::string Expected(const CommandLineFlagInfo& info) {
+  if (info.type == "bool") return "true or false";
+  const std::string kind = info.type == "double" ? "number" : "whole number";
+  const std::string range = RangeOf(info.name);
+  if (!range.empty()) return "a " + kind + " from " + range;
+  if (info.type == "int32") return "a whole number from -2^31 to 2^31 - 1";
+  if (info.type == "uint64") return "a whole number from 0 to 2^64 - 1";
+  return "a " + kind;
 }
 
 void Set(const CommandLineFlagInfo& info, const std::string& value) {
   if (!gflags::SetCommandLineOption(info.name.c_str(), value.c_str()).empty()) {
     return;
   }
-  throw UsageError(info.name, "expected " + std::string(Expected(info.type)) +
-                                  ", not '" + value + "'");
+  throw UsageError(info.name,
+                   "expected " + Expected(info) + ", not '" + value + "'");
 }
 
 }  // namespace
@@ -69,7 +71,7 @@ void ParseFlags(std::span<const char* const> words) {
                Find(name.substr(2), info) && info.type == "bool") {
       Set(info, "false");
     } else {
-      throw UsageError("unknown flag --" + name + "; see --help");
+      throw UsageError("unknown flag " + word + "; see --help");
     }
   }
 }

@@ -239,8 +239,8 @@ Problem NotReplayed(const Benchmark& benchmark, const Config& config) {
   if (!IsReplayed(config) || benchmark.kind == Kind::kVerify) return "";
   const auto names = ReplayedBenchmarks(config.stream);
   if (std::ranges::find(names, benchmark.name) != names.end()) return "";
-  std::string problem = std::string(StreamName(config.stream)) + " has no " +
-                        std::string(benchmark.name) + "; it has";
+  std::string problem = "the stream " + std::string(StreamName(config.stream)) +
+                        " has no " + std::string(benchmark.name) + "; it has";
   for (const std::string_view name : names) problem += " " + std::string(name);
   return problem;
 }

@@ -93,7 +93,7 @@ std::string_view UnsupportedReason(const Driver& driver,
     return "keeps no key order";
   }
   if (benchmark.kind == Kind::kPrimitive && !HasPrimitives()) {
-    return "not an operation of a store";
+    return "the executable is built without the library that it times";
   }
   return {};
 }

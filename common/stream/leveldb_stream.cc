@@ -130,7 +130,8 @@ std::string DifferenceNotes(const Config& config) {
        "flush, and the database settles after it (unless --settle=false)");
   note([](const Benchmark* b) { return b->kind == Kind::kRead; },
        "each benchmark reopens the database, and every byte is verified");
-  if (!text.empty()) text += "note: --stream=leveldb replays LevelDB's own\n";
+  if (!text.empty())
+    text += "note: --stream=leveldb uses LevelDB's own keys and values\n";
   return text;
 }
 

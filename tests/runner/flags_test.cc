@@ -69,10 +69,10 @@ TEST(Words, SetFlagsInEveryFormOfGflags) {
 }
 
 TEST(Words, ThatAreNoFlagsAreRefusedByName) {
-  EXPECT_EQ(ComplaintAbout({"--numm=3"}), "unknown flag --numm; see --help");
+  EXPECT_EQ(ComplaintAbout({"--numm=3"}), "unknown flag --numm=3; see --help");
   EXPECT_EQ(ComplaintAbout({"--nonum"}), "unknown flag --nonum; see --help");
   EXPECT_EQ(ComplaintAbout({"--nocompression=1"}),
-            "unknown flag --nocompression; see --help");
+            "unknown flag --nocompression=1; see --help");
   for (const char* word : {"extra", "", "-", "--"}) {
     EXPECT_EQ(ComplaintAbout({word}),
               "unexpected argument '" + std::string(word) + "'; see --help");
@@ -88,13 +88,14 @@ TEST(Words, ThatGflagsWouldActOnAreUnknown) {
 
 TEST(Values, HaveTheTypeOfTheirFlag) {
   EXPECT_EQ(ComplaintAbout({"--num=1e3"}),
-            "--num: expected a whole number from 0 to 2^64 - 1, not '1e3'");
+            "--num: expected a whole number from 1 to 10^16, not '1e3'");
   EXPECT_EQ(ComplaintAbout({"--reads=x"}),
-            "--reads: expected a whole number from -2^63 to 2^63 - 1, not 'x'");
+            "--reads: expected a whole number from 1 to 10^16, or -1, not "
+            "'x'");
   EXPECT_EQ(ComplaintAbout({"--compression=maybe"}),
             "--compression: expected true or false, not 'maybe'");
   EXPECT_EQ(ComplaintAbout({"--compression_ratio", "half"}),
-            "--compression_ratio: expected a number, not 'half'");
+            "--compression_ratio: expected a number from 0 to 1, not 'half'");
   EXPECT_EQ(ComplaintAbout({"--num"}), "--num: needs a value: --num=VALUE");
 }
 
