@@ -155,8 +155,10 @@ const Flag kFlags[] = {
     {.name = "value_size_distribution_type",
      .field = FIELD(value_size_distribution_type),
      .group = FlagGroup::kValues,
-     .help = "distribution of value sizes; pareto uses --value_k, and "
-             "--value_sigma if set",
+     .help =
+         "distribution of value sizes; pareto has the shape --value_k and a "
+         "scale that makes --value_size the mean, or the scale "
+         "--value_sigma if that is given",
      .choices = SizeLaws,
      .not_replayed = kNothingLikeIt,
      .option = "value_size_distribution_type",
@@ -203,9 +205,9 @@ const Flag kFlags[] = {
      .field = FIELD(config.transactions),
      .group = FlagGroup::kWorkload,
      .help =
-         "number of batches, about: a batch has a benchmark's entries divided "
-         "by this number, rounded down, at least one; 0 means batches of "
-         "--batch_size",
+         "approximate number of batches: each has the entries of the "
+         "benchmark divided by this number, rounded down, but at least one; "
+         "0 means batches of --batch_size",
      .range = {0, kMaxKeys},
      .only_with = {"batch_size"},
      .not_replayed = kNothingLikeIt,
@@ -328,8 +330,8 @@ const Flag kFlags[] = {
     MIXGRAPH(key_dist_b, FlagGroup::kMixgraph, kNotNegative,
              "see --key_dist_a"),
     MIXGRAPH(value_theta, FlagGroup::kMixgraph, kNotNegative,
-             "location of the generalized Pareto distribution of value sizes, "
-             "in bytes"),
+             "location of mixgraph's generalized Pareto distribution of value "
+             "sizes, in bytes"),
     MIXGRAPH(value_k, FlagGroup::kMixgraph, kShape,
              "shape of that distribution"),
     MIXGRAPH(value_sigma, FlagGroup::kMixgraph, kPositive,

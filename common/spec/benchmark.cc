@@ -257,7 +257,8 @@ constexpr Benchmark kBenchmarks[] = {
      .key_order = KeyOrder::kSequential,
      .title = "Audit",
      .summary =
-         "audit: check every entry, and samples of present and absent keys"},
+         "audit: scan and check every entry, then get samples of present and "
+         "absent keys"},
     {.name = "crc32c",
      .kind = Kind::kPrimitive,
      .prepare = Prepare::kFresh,

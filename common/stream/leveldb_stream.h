@@ -25,10 +25,10 @@ std::string_view StreamName(StreamKind kind);
 
 // What --help says of --stream.
 inline constexpr char kStreamHelp[] =
-    "the program whose operations are run: kvmatrix means this program; "
-    "leveldb means LevelDB 1.23's db_bench, with its generator, seeds and "
-    "values; leveldb-301 means its db_bench_sqlite3 and db_bench_tree_db, "
-    "which use one seed for the whole run";
+    "whose keys and values are generated: kvmatrix means this program's own; "
+    "leveldb means those of LevelDB 1.23's db_bench, with its generator, seeds "
+    "and values; leveldb-301 means those of its db_bench_sqlite3 and "
+    "db_bench_tree_db, which use one seed for the whole run";
 
 // Limits of a replay: keys are drawn from 31 bits, and the number of entries is
 // rounded up to a thousand; values are windows of a pool of a mebibyte.

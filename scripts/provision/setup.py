@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         help="compile ENGINE (only rocksdb) instead of using the distribution's "
-        "library; first prints the time and disk space needed; may be repeated",
+        "library; first prints the time and disk space needed",
     )
     result.add_argument(
         "--test", action="store_true", help="also install what scripts/test needs"
