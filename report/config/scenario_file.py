@@ -137,7 +137,9 @@ def _growth(parts: Iterable[TomlTable]) -> tuple[FlagsBySize, ...]:
         for table in part.tables("from_num"):
             flags = read_flags(table, SCENARIO_FLAGS)
             if "num" not in flags:
-                raise table.wrong("num", "the entries from which these flags apply")
+                raise table.wrong(
+                    "num", "the number of entries from which these flags apply"
+                )
             settings = _settings((table,))
             for engine, overrides in settings.items():
                 if "num" in overrides:

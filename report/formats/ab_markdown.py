@@ -40,7 +40,7 @@ def render(result: AbResult) -> str:
     if rows := [*changed(counts), *(row for row in counts if row.alert)]:
         blocks.append(counts_table(rows).markdown())
     blocks.append(
-        "Rates are in ops/s; changes are those of b relative to a;"
+        "Rates are in ops/s; changes are those of side B relative to side A;"
         f" {escaped(ab_words.rule_text(run.plan.rule))}."
     )
     if next_step := ab_text.next_step(result):

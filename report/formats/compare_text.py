@@ -90,10 +90,12 @@ def refusal(refused: NotComparable) -> str:
 
 def header(compared: ComparedRuns) -> list[tuple[str, str]]:
     """Return what was compared, and what limits the comparison: (name, text)."""
-    same = "same machine, settings, benchmarks and seed"
+    machine = f"{compared.base.machine}; same machine"
+    same = f"{machine}, settings, benchmarks and seed"
     if not compared.base.suite:
-        same = "same machine; these files do not record settings, disk or executables"
-    rows = [("machine", f"{compared.base.machine or 'not recorded'}; {same}")]
+        named = machine if compared.base.machine else "not recorded"
+        same = f"{named}; these files do not record settings, disk or executables"
+    rows = [("machine", same)]
     if compared.is_of_itself:
         note = "both sides are the same measurements: a run compared with itself"
         rows.append(("note", note))

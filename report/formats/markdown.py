@@ -47,7 +47,7 @@ def render(run: Run) -> str:
         blocks += _section(scenario.title, scenario, charts)
     blocks += [
         f"Rates are medians of {run.plan.repetitions}; in brackets: how many times "
-        f"slower than the best. Bold {escaped(sentences.win_rule(compared))}."
+        f"slower than the best. A rate in bold {escaped(sentences.win_rule(compared))}."
         + "".join(f" {sign} {text}." for sign, text in sentences.legend(compared)),
         *_space(compared),
         *_details(run, compared),

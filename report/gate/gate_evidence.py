@@ -115,14 +115,16 @@ def gate_from_comparison(
     if isinstance(compared, NotComparable):
         differences = tuple(map(str, compared.differences))
         words = ("difference prevents", "differences prevent")
-        prevent = count(len(differences), *words)
+        reason = f"{count(len(differences), *words)} a comparison"
+        if compared.has_no_shared_cell:
+            reason = "the runs have no cell in common"
         return Gate(
             compared.new,
             compared.base,
             "",  # no rule was applied
             (),
             unfinished,
-            common_reason=f"{prevent} a comparison",
+            common_reason=reason,
             differences=differences,
         )
     is_chosen = chosen or _every

@@ -56,7 +56,12 @@ def _warnings(gate: Gate) -> list[str]:
         command(
             "warning",
             f"{count(len(rows), 'row')} {kind}",
-            "; ".join(f"{row.label}: {row.remark}" for row in rows[:3]),
+            "; ".join(
+                [
+                    *(f"{row.label}: {row.remark}" for row in rows[:3]),
+                    *([f"and {len(rows) - 3} more"] if rows[3:] else []),
+                ]
+            ),
         )
         for kind, rows in kinds.items()
         if rows

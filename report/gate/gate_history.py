@@ -29,9 +29,9 @@ LEAST_EARLIER = 5  # runs of a cell; with fewer, the cell is not judged
 LATER = 8  # runs within which a slowdown that begins now must be detected
 _DEVIATIONS_95 = 1.645  # standard deviations: detected in 95 of 100 cases
 _RULE = (
-    "steps that `kvmatrix history` finds, of at least {least} of time, in the last"
-    f" {RECENT} runs of a cell; a step is detected from its second run on, and is only"
-    " a nomination: an A/B run confirms or rejects it"
+    'lasting slowdowns ("steps") that `kvmatrix history` finds, of at least {least} in'
+    f" time per operation, in the last {RECENT} runs of a cell; a step is detected from"
+    " its second run on, and is only a nomination: an A/B run confirms or rejects it"
 )
 
 
@@ -42,12 +42,13 @@ def gate_from_history(
     chosen: Chosen | None = None,
     *,
     unfinished: bool = False,
+    place: str = "the history",
 ) -> Gate:
     """Judge a run as if it were the last one of the history.
 
     Of `entries` (oldest first), only those older than the run are points, but the A/B
     runs among all of them decide on steps.  `threshold` is the smallest slowdown that
-    fails, as a share of the time.
+    fails, as a share of the time.  `place` names the history for people.
     """
     is_chosen = chosen or (lambda name: True)
     older = [entry for entry in entries if entry.run < new.run]
@@ -66,7 +67,7 @@ def gate_from_history(
     reason, no_base = _no_verdict_reason(new, older, rated=bool(series))
     return Gate(
         new.run,
-        f"the history: {count(len(older), 'earlier run')}",
+        f"{place}: {count(len(older), 'earlier run')}",
         _RULE.format(least=f"{100 * threshold:g} %"),
         tuple(rows),
         unfinished,

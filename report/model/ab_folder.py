@@ -40,7 +40,7 @@ from report.model.plan_document import (
 from report.model.record import LINES
 from report.model.run import Measurement
 from report.model.run_folder import MeasurementFile, read_environment, read_lines
-from report.terms.documents import ResultsError, document_of, read_bytes
+from report.terms.documents import ResultsError, document_of, read_bytes, remedied
 from report.terms.text_table import one_line
 
 _FIRST_SCHEMA = 2  # of the lines of A/B runs
@@ -72,8 +72,9 @@ def load_ab(path: Path) -> RecordedAbRun:
     lines, lines_path = read_lines(path), path / LINES
     for m in lines.measurements:
         _check_membership(m, plan.run, f"{lines_path}:{m.line}")
-    rounds = rounds_of(lines.measurements, plan.cells, plan.rule, str(lines_path))
-    _check_can_run(rounds, plan, lines_path)
+    with remedied():
+        rounds = rounds_of(lines.measurements, plan.cells, plan.rule, str(lines_path))
+        _check_can_run(rounds, plan, lines_path)
     counts = read_count_lines(path / COUNTS_FILE, plan.run, plan.cells)
     environment = read_environment(path)
     return RecordedAbRun(path, plan, lines, rounds, counts, environment, document)

@@ -115,7 +115,9 @@ def _check_line(
         raise ResultsError(f"{place}: {what}, which an A/B run does not have")
     number, stage = m.record["ab"]["round"], m.record["ab"]["stage"]
     if number != m.repetition:
-        raise ResultsError(f"{place}: round {number} in repetition {m.repetition}")
+        raise ResultsError(
+            f"{place}: ab.round is {number}, but repetition is {m.repetition}"
+        )
     if number > rule.screen_rounds + rule.confirm_rounds:
         raise ResultsError(f"{place}: round {number} was not planned")
     if stage != stage_of(rule, number):

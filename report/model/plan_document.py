@@ -142,8 +142,8 @@ def check_current(plan: Plan, document: Document, place: Path) -> None:
     """Raise ResultsError unless a run can resume: current schema, plan unaltered."""
     if plan.schema != SCHEMA:
         raise ResultsError(
-            f"{place}: a run of schema {plan.schema} can be reported but not resumed,"
-            f" because lines are now written in schema {SCHEMA}; start a new run"
+            f"{place}: recorded in schema {plan.schema}; it can be reported and"
+            f" compared, but resume and plan need schema {SCHEMA}; start a new run"
         )
     check_amounts(plan, place)
     if sorted((u.repetition, i) for u in plan.order for i in u.cells) != _due(plan):

@@ -123,7 +123,8 @@ class TooFew(Exception):
     def __init__(self, sizes: Sequence[int]) -> None:
         measured = ", ".join(f"{size:,}" for size in sizes) or "none"
         super().__init__(
-            f"at least {LEAST_SIZES} sizes are needed; measured: {measured}"
+            f"at least {LEAST_SIZES} sizes are needed; measured on this machine:"
+            f" {measured}"
         )
 
 

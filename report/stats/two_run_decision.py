@@ -67,7 +67,7 @@ def judge(
         needed = max(enough, pairs_for(sigma, limits.threshold))
     verdict, reason = _verdict(change, (len(base), len(new)), noise, limits)
     if verdict is Verdict.INCONCLUSIVE and not reason:
-        reason = f"interval wider than ±{limit(limits.threshold)}"
+        reason = f"the interval extends beyond ±{limit(limits.threshold)}"
         if needed is not None and needed > fewest:
             number = f"about {needed}" if needed <= _MANY else f"more than {_MANY}"
             reason += f": {number} repetitions per run are needed"
@@ -119,9 +119,9 @@ def _verdict(
     """Return the verdict and why it is inconclusive, "" if the interval is too wide."""
     if not limits.suffices(change.confidence):
         enough = repetitions_for(limits.least_confidence)
-        allowed = f"{counts[0]} and {counts[1]} repetitions do not allow an interval of"
         level = limit(limits.least_confidence)
-        reason = f"{allowed} {level}; {enough} and {enough} do"
+        reason = f"too few repetitions for an interval of {level}: {counts[0]} and"
+        reason += f" {counts[1]}, but {enough} and {enough} are needed"
         return Verdict.INCONCLUSIVE, reason
     threshold, margin = as_log(limits.threshold), as_log(limits.margin)
     slower = change.log_shift > 0

@@ -140,7 +140,7 @@ def parse_document(text: bytes, place: str) -> dict[str, Any]:
 
     Raises ResultsError with the remedy for a damaged run.
     """
-    with _remedied():
+    with remedied():
         return parse_object(text, place)
 
 
@@ -158,12 +158,12 @@ def check_document(
             expected = f"{'1 to ' if len(readable) > 1 else ''}{readable[-1]}"
             problem = f"unknown {key} {version}; expected {expected}"
             raise ResultsError(f"{place}: {problem}")
-    with _remedied():
+    with remedied():
         validate(document, schema_name, place)
 
 
 @contextmanager
-def _remedied() -> Iterator[None]:
+def remedied() -> Iterator[None]:
     """Add the remedy for a damaged run to a ResultsError."""
     try:
         yield
@@ -199,6 +199,10 @@ def _problem(error: JsonSchemaValueException) -> str:
         return f"{shown(odd)} at {at} is not a pair of counts"
     if error.rule == "propertyNames":
         value = list(value)
+    if error.rule == "const":
+        return f"{shown(value)} is not valid; expected {shown(accepted)}"
+    if error.rule == "minItems" and not value:
+        return "empty; expected at least one item"
     if error.rule in ("anyOf", "propertyNames"):
         return f"{shown(value)} is not valid"
     if error.rule == "type":
@@ -215,7 +219,8 @@ def shown(value: object) -> str:
     """Return a value for a message: in ASCII and at most 60 characters."""
     if isinstance(value, int) and abs(value) > _MOST:
         return "an integer that is too large"
-    text = ascii(value)
+    literal = value is None or isinstance(value, bool)
+    text = json.dumps(value) if literal else ascii(value)
     return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
 
 

@@ -249,7 +249,9 @@ def _judged_rounds(cell: AbCell, kind: _Kind, rounds: Sequence[_Pairs]) -> Count
     b = [value for _, of_b in rounds for value in of_b]
     sides = _Sides(cell.name, kind, a, b)
     if len(rounds) < _LEAST_ROUNDS:
-        return sides.not_gated(f"recorded in fewer than {_LEAST_ROUNDS} rounds")
+        return sides.not_gated(
+            f"recorded in fewer than {_LEAST_ROUNDS} screening rounds"
+        )
     records = [m.record for screened in cell.screen for m in (*screened.a, *screened.b)]
     limited = any(record.get("truncated") for record in records)
     if limited or len({record.get("ops") for record in records}) > 1:

@@ -36,8 +36,8 @@ def note(cell: ComparedCell) -> str:
     if cell.judgement:
         remarks.append(cell.judgement.reason)
         if (share := _change_of_medians(cell)) is not None:
-            medians = f"medians {numbers.signed(share)}"
-            remarks.append(f"{medians}: the change is over all pairs, not of medians")
+            medians = f"the medians differ by {numbers.signed(share)}"
+            remarks.append(f"{medians}; the change is the median over all pairs")
         if cell.same_build and cell.verdict in _CHANGED:
             remarks.append("same executable: not caused by its code")
         for what in ("disturbed", "truncated"):

@@ -75,8 +75,12 @@ class MachineHistory:
 
     @property
     def steady(self) -> int:
-        """The number of series without an open step."""
-        return len(self.judged) - len({change.series.key for change in self.open})
+        """The number of series without an open step, and long enough to show one."""
+        changed = {change.series.key for change in self.open}
+        return sum(
+            len(judged.series.points) >= FEW and judged.series.key not in changed
+            for judged in self.judged
+        )
 
     @property
     def short(self) -> int:

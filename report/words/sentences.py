@@ -100,7 +100,8 @@ def chart_verdict(chart: Chart) -> str:
 
 def win_rule(comparison: Comparison) -> str:
     """Return the definition of a win in this run."""
-    rule = "wins: its slowest repetition is faster than any of another engine"
+    rule = "wins: its slowest repetition is faster than every repetition of"
+    rule += " the other engines"
     if comparison.noise is None:
         return f"{rule}; {NOISE_UNKNOWN}"
     share = numbers.percent(comparison.noise.share)

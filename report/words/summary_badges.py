@@ -27,12 +27,13 @@ class Badge:
 def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
     """Return the state of the run, its settings, and what weakens its results."""
     cells = list(run.cells.values())
-    finished = sum(cell.status != NOT_MEASURED for cell in cells)
     failed = sum(cell.status in FAILURES for cell in cells)
     partial = sum(0 < len(c.rates) < run.plan.repetitions for c in cells)
+    begun = sum(cell.status != NOT_MEASURED for cell in cells)
+    complete = begun - failed - partial
     rows = [row for _, row in comparison.ranked_rows]
     badges = [
-        Badge(f"{finished} of {len(cells)} cells complete", finished < len(cells)),
+        Badge(f"{complete} of {len(cells)} cells complete", complete < len(cells)),
         *(Badge(text) for text in _settings(run)),
         Badge(
             f"median of {run.plan.repetitions}"

@@ -144,7 +144,7 @@ class AbSchedule(Schedule):
         cells = set(suspected.all)
         seconds = self.plan.rule.confirm_rounds * sum(map(self.forecast.round_s, cells))
         counts = {"slower": len(suspected.slower), "faster": len(suspected.faster)}
-        text = f"{len(cells)} of {len(self.plan.able)} cells are suspects"
+        text = f"{len(cells)} of {len(self.plan.able)} cells look different"
         text = f"{text} ({counted(counts, counts)})"
         if cells:
             text += f"; confirming them takes about {numbers.duration(seconds)}"

@@ -49,16 +49,16 @@ _THRESHOLD = 0.05
     type=ChoiceType(_FAIL_ON),
     default="regression",
     show_default=True,
-    help="Choose the verdict that gives exit code 1, such as --fail-on inconclusive.  A"
-    " nominated cell is a regression, too.  Failed cells always give exit code 3; if"
-    " nothing could be judged, the exit code is 5.",
+    help="Exit 1 on a regression (nominated ones included), also on an inconclusive or"
+    " not gated cell, or never, such as --fail-on inconclusive.  The exit codes 2, 3"
+    " and 5 do not depend on it.",
 )
 @click.option(
     "--allow-no-base",
     is_flag=True,
-    help="Exit 0, with a note, if the history is empty or too short, or there is"
-    " no run @-N for --against.  A failed, missing or unfinished cell still gives exit"
-    " code 3.",
+    help="Exit 0, with a note, if the history is empty or too short, or --against is"
+    " @-2 and there is no such run.  A failed, missing or unfinished cell still gives"
+    " exit code 3.",
 )
 @options.CELLS
 @click.option(
@@ -97,7 +97,12 @@ def check(
     regressions; the command for an A/B run that would confirm or reject them is
     printed.  A lasting change in the history is detected in the second run that shows
     it.  Cells too noisy to detect a 10 % slowdown are reported but not gated: they
-    cannot fail the check.
+    cannot fail the check, except with --fail-on inconclusive.  In an A/B run, each
+    engine is also judged over all its cells, and so are counts of bytes, system calls
+    and instructions.
+
+    RUN is the name of a run or a unique prefix of it, a path, @last, or @-2 for the run
+    before the last.  With --against, @last and @-2 skip A/B runs.
 
     \b
     Examples:
@@ -217,12 +222,16 @@ def _against_history(
 ) -> Gate:
     from report.gate.gate_history import gate_from_history
     from report.model.history_folder import load
+    from scripts.show.output import shown
     from scripts.store.history_store import read_entry
 
     (new, finished), entries = read_entry(path), load(history)
     names = {str(cell.name) for entry in (*entries, new) for cell in entry.cells}
     chosen = _chosen(globs, sorted(names))
-    return gate_from_history(new, entries, threshold, chosen, unfinished=not finished)
+    place = f"the history in {shown(history)}"
+    return gate_from_history(
+        new, entries, threshold, chosen, unfinished=not finished, place=place
+    )
 
 
 def _chosen(globs: Sequence[str], names: Sequence[str]) -> Callable[[str], bool] | None:

@@ -78,7 +78,7 @@ def compare(
     """Compare two runs that were made at different times.
 
     BASE and NEW are each a run's name or a unique prefix of it, a path, @last, or @-2
-    for the run before the last; @ skips A/B runs.  Either may also be a Google
+    for the run before the last; both skip A/B runs.  Either may also be a Google
     Benchmark JSON file.  Every change includes whatever changed on the machine between
     the two runs: `kvmatrix ab` measures two builds alternately and is better evidence.
 

@@ -40,7 +40,12 @@ class _Folders:
     is_history_chosen: bool
 
 
-@click.group("history", cls=HelpGroup, invoke_without_command=True)
+@click.group(
+    "history",
+    cls=HelpGroup,
+    invoke_without_command=True,
+    subcommand_metavar="[VERB [ARGS]...]",
+)
 @options.CELLS
 @click.option(
     "--last",
@@ -166,8 +171,8 @@ def _show(
     entries = load(folder)
     if not entries:
         return print_error(
-            f"no history in {shown(folder)}; begin one with:"
-            " scripts/kvmatrix history add RUN",
+            f"no history in {shown(folder)}; begin one with: scripts/kvmatrix history"
+            f" add RUN --history-dir {shown(folder)}",
             _NOTHING,
         )
     cells = sorted({str(cell.name) for entry in entries for cell in entry.cells})

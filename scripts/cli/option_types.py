@@ -269,7 +269,8 @@ class HelpGroup(click.Group):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.subcommand_metavar = "VERB [ARGS]..."
+        if not self.invoke_without_command:
+            self.subcommand_metavar = "VERB [ARGS]..."
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter

@@ -26,14 +26,14 @@ from scripts.forecast.size_history import Samples, collect
 from scripts.forecast.suite_estimate import CellEstimate, Room, estimate_suite
 from scripts.machine.host import environment_document
 from scripts.machine.system_access import SystemAccess
-from scripts.measure.calibration import default_sizes, measure_sizes
+from scripts.measure.calibration import LARGEST_OF_FEWEST, default_sizes, measure_sizes
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, Runner, open_runner
 from scripts.planning.disk_room import free_bytes
 from scripts.show.estimate_text import document, text
 from scripts.show.output import Output, print_error
 from scripts.show.run_output import view_for
-from scripts.store.run_places import CannotStart, RunPlaces
+from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
 from scripts.store.run_store import all_runs, find_run
 
 PLANS = "plans"  # in the results directory: the runs of --measure
@@ -87,12 +87,12 @@ def plan(
 ) -> None:
     """Predict the time, memory and disk space of SUITE.
 
-    The prediction is for databases of --num entries.  Each cell is fitted to
-    measurements of the same cell at three or more smaller sizes, on this machine with
-    the same settings, and printed with a prediction interval.  Memory is anonymous
-    memory; memory-mapped files are not included.  If a cell will not fit, its needs
-    and the free space are printed, and the exit code is 4.  If a cell was measured at
-    too few sizes, the exit code is 5: add --measure.
+    The prediction is for databases of --num entries.  For each cell, a curve is fitted
+    to measurements of that cell at three or more smaller sizes, made on this machine
+    with the same settings; each prediction is printed with a prediction interval.
+    Memory is anonymous memory; memory-mapped files are not included.  If a cell will
+    not fit, its needs and the free space are printed, and the exit code is 4.  If a
+    cell was measured at too few sizes, the exit code is 5: add --measure.
 
     \b
     Examples:
@@ -113,6 +113,10 @@ def plan(
     def work() -> int:
         if sizes and not measure:
             raise click.UsageError("--sizes: needs --measure; add it")
+        if runs and measure:
+            raise click.UsageError(
+                "--measure: cannot be used with --from; leave one of them out"
+            )
         config = read_config(places.configs, suite)
         chosen = suite_of(config, suite)
         selection = selection_of(config, chosen, run_options)
@@ -148,9 +152,10 @@ def predict_suite(
     measuring = replace(places, results=places.results / PLANS)
     with open_runner(measuring, system) as runner:
         plan = runner.plan(request)
+        refuse_nothing(plan, places.build_dir)
         if learn.measure:
             sizes = _sizes(learn.sizes, plan)
-            samples, _ = collect(_sources(places, learn.runs), plan)
+            samples, _ = collect(_sources(places, ()), plan)
             session = RunSession(runner, view_for(output, measuring))
             ending = measure_sizes(session, plan, sizes, samples)
             if ending:
@@ -173,8 +178,11 @@ def _sizes(sizes: Sequence[int] | None, plan: Plan) -> Sequence[int]:
     """Return the sizes to measure.  Raises click.UsageError."""
     num = min(_nums(plan))
     chosen = sizes or default_sizes(num)
-    if not chosen:
-        raise click.UsageError(f"--num {num:,} is too small for --measure")
+    if not sizes and len(chosen) < LEAST_SIZES:
+        raise click.UsageError(
+            f"--num {num:,} is too small for --measure; expected more than"
+            f" {LARGEST_OF_FEWEST:,}"
+        )
     if max(chosen) >= num:
         raise click.UsageError(f"--sizes: {max(chosen):,} is not below --num {num:,}")
     return chosen
@@ -209,7 +217,8 @@ def _print_unknown(
     """Print how many cells are not predicted, and the remedy; return the exit code."""
     cells = f"{numbers.count(len(unknown), 'cell is', 'cells are')} not predicted"
     if not learn.measure:
-        return print_error(f"{cells}; add --measure", _UNKNOWN)
+        remedy = "leave out --from and add --measure" if learn.runs else "add --measure"
+        return print_error(f"{cells}; {remedy}", _UNKNOWN)
     if any(samples.failure(plan, estimated.cell) for estimated in unknown):
         return print_error(f"{cells}: measurements failed, see above", _FAILED)
     remedy = f"pass at least {LEAST_SIZES} sizes below --num with --sizes"

@@ -50,7 +50,7 @@ def report(
 
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 5 the run
-    has no rate to export; 130 interrupted.
+    has no rate that another tool's format could contain; 130 interrupted.
     """
 
     def work() -> int:

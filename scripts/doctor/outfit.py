@@ -8,7 +8,7 @@ from scripts.doctor.subject import Subject
 
 # Libraries that make a sync do nothing, fail calls, or change the clock.
 LIARS = ("eatmydata", "fiu_", "libfiu", "faketime", "nosync")
-_BUILD = "build with scripts/setup"
+_BUILD = "build with scripts/setup, or pass another --build-dir"
 
 
 def engines(subject: Subject) -> Finding:

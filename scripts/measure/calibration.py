@@ -18,6 +18,7 @@ from scripts.planning.order import shuffled_order
 from scripts.store.run_places import new_name
 
 _STEPS = tuple(k * 10**e for e in range(1, 9) for k in (1, 3))
+LARGEST_OF_FEWEST = _STEPS[LEAST_SIZES - 1]  # a larger --num has enough sizes below it
 _LEAST_DEFAULT = 1_000  # unless there would be too few sizes for a prediction
 _DEFAULT_SIZES = 4
 _LARGEST_DEFAULT = 300_000  # takes minutes with values of 1 KB

@@ -23,10 +23,9 @@ from scripts.planning.order import (
     missing_repetitions,
 )
 from scripts.store.run_places import (
-    CannotStart,
+    refuse_nothing,
     refuse_small_disk,
     refuse_small_memory,
-    why_missing,
 )
 
 _BUILT_LATE = "was missing when this run was planned; start a new run to measure it"
@@ -95,10 +94,7 @@ class RunSession(Session[Plan]):
 
     def check_can_start(self, plan: Plan, environment: Mapping[str, Any]) -> None:
         """Raise CannotStart if nothing is measurable or memory or disk is short."""
-        if all(plan.obstacle(cell) for cell in plan.cells):
-            build_dir = self.runner.places.build_dir
-            reasons = why_missing(plan.engines, "--build-dir", build_dir)
-            raise CannotStart("; ".join(["nothing can be measured", *reasons]), 5)
+        refuse_nothing(plan, self.runner.places.build_dir)
         self.refuse_small_disk(plan)
         refuse_small_memory(plan, environment["memory"]["total_bytes"])
 

@@ -69,8 +69,9 @@ def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
         "",
         f"screen: {numbers.count(planned, 'cell')}, {pairs} pairs each: about"
         f" {numbers.duration(screen)}",
-        f"confirm: {document['confirm_pairs']} pairs of each suspect: about"
-        f" {numbers.duration(confirm)} if nothing changed",
+        f"confirm: {document['confirm_pairs']} pairs of each cell that looks different:"
+        f" about {numbers.duration(confirm)} if nothing changed (some look different by"
+        " chance)",
     ]
     if document["counted"]:
         count = numbers.duration(document["predicted_count_s"])

@@ -122,7 +122,7 @@ def _first_line(plan: AbPlan, done: int) -> str:
     rule = plan.rule
     return (
         f"kvmatrix ab {plan.run}  cells={len(plan.able)} of {len(plan.cells)}"
-        f" screen={rule.screen_rounds} confirm={rule.confirm_rounds} rounds of 4"
+        f" screen={rule.screen_rounds} confirm={rule.confirm_rounds} rounds"
         f" done={done} seed={plan.seed}"
     )
 

@@ -72,9 +72,7 @@ def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
     planned = [cell for cell in document["cells"] if cell["status"] == "planned"]
     guessed = sum(not cell["from_history"] for cell in planned)
     seconds, most = document["predicted_s"], document["predicted_most_s"]
-    retried = (
-        f"retries of disturbed repetitions: up to {numbers.duration(most)} in total"
-    )
+    retried = f"with retries of disturbed repetitions: at most {numbers.duration(most)}"
     return [
         *cell_lines(document, ("repetitions", "time"), columns_of),
         "",

@@ -82,7 +82,7 @@ def legend_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     if noise is not None:
         margin = f", ahead by more than the noise ({numbers.percent(noise.share)})"
     meanings = {
-        glyphs.star: "wins: slowest repetition faster than any of another engine"
+        glyphs.star: "wins: slowest repetition faster than all of every other engine"
         f" ({LEAST_REPETITIONS} or more, not all disturbed){margin}",
         glyphs.tie: "ties for the best",
         glyphs.spread: "spread: (max - min) / median",

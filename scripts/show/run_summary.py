@@ -109,8 +109,11 @@ def disturbed_lines(board: Board) -> list[str]:
     stayed = board.disturbed()
     if not repeated and not stayed:
         return []
-    verb = "is" if len(stayed) == 1 else "are"
-    total = f"{len(stayed)} of {len(board.cells)} cells {verb} still disturbed"
+    one = len(stayed) == 1
+    verb = (
+        ("is still" if one else "are still") if repeated else "was" if one else "were"
+    )
+    total = f"{len(stayed)} of {len(board.cells)} cells {verb} disturbed"
     retried = numbers.count(repeated, "attempt was", "attempts were")
     lines = [f"disturbed {total}; {retried if repeated else 'no attempt was'} retried"]
     if repeated and len(stayed) * 2 >= len(board.cells):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from report.model.history_entry import HistoryEntry, text
 from report.model.history_folder import check_folder
+from report.model.history_folder import read_entry as stored_entry
 from report.terms.documents import ResultsError, read_bytes
 from report.trust.judge import load_run
 from report.verdict.ab_judge import load_ab_run
@@ -56,9 +57,16 @@ def add(folder: Path, entry: HistoryEntry) -> tuple[Path, bool]:
             write_whole(target, content, "--history-dir")
             return target, True
     if read_bytes(target) != content.encode():
+        stored = stored_entry(target)
+        differs = "with other content"
+        if stored.label != entry.label:
+            differs = (
+                f"with the label {stored.label!r}"
+                if stored.label
+                else "without a label"
+            )
         raise ResultsError(
-            f"{target}: the history already has a different entry for this run"
-            " (another label, or an entry without verdicts?); remove the file to have"
-            " the entry rebuilt"
+            f"{target}: the history already has this run, {differs}; remove the file to"
+            " replace the entry"
         )
     return target, False

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from report.config.toml_table import choices
-from report.model.plan import Engine, Plan
+from report.model.plan import CellName, Engine, Plan
 from report.terms import numbers
 from scripts.planning.disk_room import SPARE_BYTES, free_bytes, looks_full, needed_bytes
 from scripts.planning.executable import NOT_BUILT
@@ -68,6 +68,24 @@ def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
             f" written, but the machine has {numbers.size(total_bytes)}; lower --num"
             " (kvmatrix plan shows what fits)"
         )
+
+
+def refuse_nothing(plan: Plan, build_dir: Path) -> None:
+    """Raise CannotStart if no cell of a plan can be measured."""
+    obstacles = {cell: plan.obstacle(cell) for cell in plan.cells}
+    if not all(obstacles.values()):
+        return
+    cells: dict[str, list[CellName]] = {}
+    for cell, obstacle in obstacles.items():
+        if obstacle and obstacle[0] != "missing":
+            cells.setdefault(": ".join(obstacle), []).append(cell)
+    reasons = why_missing(plan.engines, "--build-dir", build_dir)
+    for reason, names in cells.items():
+        others = (
+            f" and {numbers.count(len(names) - 1, 'more cell')}" if names[1:] else ""
+        )
+        reasons.append(f"{names[0]}{others}: {reason}")
+    raise CannotStart("; ".join(["nothing can be measured", *reasons]), 5)
 
 
 def why_missing(engines: Sequence[Engine], option: str, build_dir: Path) -> list[str]:

@@ -21,6 +21,7 @@ from report.model.ab_plan import AB_PLAN
 from report.model.plan_document import PLAN
 from report.model.record import LINES
 from report.terms.documents import ResultsError, validate
+from report.terms.numbers import count
 from scripts.planning.disk_room import DiskFull
 
 # The kinds of runs are distinguished by the document that contains the plan.
@@ -176,7 +177,8 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
         if back > len(runs):
             plural = kind_word if len(runs) == 1 else f"{kind_word}s"
             number = f"only {len(runs)}" if runs else "no"
-            raise ResultsError(f"{name}: {number} {plural} in {results}")
+            others = _of_the_other_kind(results, kinds)
+            raise ResultsError(f"{name}: {number} {plural} in {results}{others}")
         return runs[-back]
     for path in (results / name, Path(name)):
         if any((path / kind).is_file() for kind in kinds):
@@ -187,6 +189,10 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
     matching = [run for run in runs if run.name.startswith(name)]
     if len(matching) == 1:
         return matching[0]
+    every = [run for run in all_runs(results, EVERY_KIND) if run.name.startswith(name)]
+    if len(every) == 1:
+        kind = AB if is_ab_run(every[0]) else ORDINARY
+        raise ResultsError(_wrong_kind(every[0], kind))
     for path in (results / name, Path(name)):
         if name and not matching and path.exists():
             plans = " or ".join(EVERY_KIND)
@@ -196,11 +202,21 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
     if not matching and "/" in name:
         raise ResultsError(f"{name}: no such file or directory; expected {_REFERENCES}")
     names = ", ".join(run.name for run in (matching or runs)[-5:])
-    newest = f"the newest {kind_word}s: {names}" if names else "it has no runs"
+    newest = f"the newest {kind_word}s: {names}"
+    if not names:
+        newest = f"it has no {kind_word}s{_of_the_other_kind(results, kinds)}"
     problem = (
         f"more than one {kind_word} begins with" if matching else f"no {kind_word}"
     )
     raise ResultsError(f"{problem} {name!r} in {results}; {newest}")
+
+
+def _of_the_other_kind(results: Path, kinds: Sequence[str]) -> str:
+    """Return ", not counting 2 A/B runs", or "" if all runs are of these kinds."""
+    number = len(all_runs(results, EVERY_KIND)) - len(all_runs(results, kinds))
+    noun = "run of one build" if AB in kinds else "A/B run"
+    plural = "runs of one build" if AB in kinds else "A/B runs"
+    return f", not counting {count(number, noun, plural)}" if number else ""
 
 
 def _wrong_kind(path: Path, kind: str) -> str:

@@ -40,7 +40,7 @@ def test_help_shows_ranges_in_one_form(verb: str) -> None:
 @pytest.mark.parametrize("group", ["", "history"])
 def test_help_calls_a_command_a_verb_as_errors_do(group: str) -> None:
     text = help_of(group)
-    assert "[OPTIONS] VERB [ARGS]... " in text and " Verbs: " in text
+    assert "VERB [ARGS]..." in text and " Verbs: " in text
 
 
 def git(folder: Path, *words: str) -> str:

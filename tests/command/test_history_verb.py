@@ -181,7 +181,7 @@ def test_two_machines_are_distinguished(tmp_path: Path) -> None:
     assert "machine 1: Another CPU" in done.stdout
     assert "machine 2: Synthetic CPU" in done.stdout
     assert "2 with fewer than 10 points" not in done.stdout
-    assert done.stdout.count("1 with fewer than 10 points") == 2
+    assert done.stdout.count("; 0 steady; 1 with fewer than 10 points") == 2
 
 
 def test_a_missing_history_is_not_an_empty_one(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_run_is_added_once(tmp_path: Path) -> None:
     assert (again.exit_code, "(already there)" in again.stdout) == (0, True)
     relabelled = add_run(tmp_path, synthetic_records.RUN_ID, "--label", "def456")
     assert relabelled.exit_code == 2
-    assert "different entry" in relabelled.stderr
+    assert "already has this run" in relabelled.stderr
     assert (tmp_path / "h" / f"{entry.run}.json").read_bytes() == before
     assert len(list((tmp_path / "h").iterdir())) == 1
 

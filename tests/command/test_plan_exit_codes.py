@@ -41,10 +41,32 @@ def test_a_small_size_is_predicted_after_measuring(lab: Lab) -> None:
 
 def test_too_few_sizes_end_with_5_and_do_not_advise_what_was_done(lab: Lab) -> None:
     lab.engine("one", "honest")
-    done = lab.call("plan", "lab", "--num", "100", "--measure", "-q")
+    sizes = ("--num", "100", "--sizes", "10,30")
+    done = lab.call("plan", "lab", *sizes, "--measure", "-q")
     assert done.returncode == 5
     assert "pass at least 3 sizes below --num with --sizes" in done.stderr
     assert "add --measure" not in done.stderr
+
+
+def test_a_num_without_three_sizes_below_it_is_refused(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    done = lab.call("plan", "lab", "--num", "100", "--measure")
+    assert done.returncode == 2
+    assert "--num 100 is too small for --measure; expected more than 100" in done.stderr
+
+
+def test_measure_and_from_contradict_each_other(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    done = lab.call("plan", "lab", "--measure", "--from", "@last")
+    assert done.returncode == 2
+    assert "--measure: cannot be used with --from" in done.stderr
+
+
+def test_a_plan_without_an_engine_ends_with_5(lab: Lab) -> None:
+    lab.engine("gone", None)
+    done = lab.call("plan", "lab", "--num", "1000")
+    assert done.returncode == 5
+    assert "nothing can be measured; --build-dir" in done.stderr
 
 
 def test_failed_measurements_end_with_3(lab: Lab) -> None:

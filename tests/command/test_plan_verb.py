@@ -205,15 +205,15 @@ def test_why_a_cell_could_not_be_measured_is_reported() -> None:
     samples = Samples()
     samples.failures[growth_key(plan, plan.cells[0])] = "error: too many files"
     cells = estimate_suite(plan, samples, AMPLE).cells
-    assert cells[0].reason.endswith("measured: none; error: too many files")
-    assert cells[1].reason.endswith("measured: none")
+    assert cells[0].reason.endswith("this machine: none; error: too many files")
+    assert cells[1].reason.endswith("measured on this machine: none")
 
 
 def test_other_settings_are_another_cell() -> None:
     plan = base_plan()
     cost = estimate_suite(plan, sizes(base_plan(value_size=101)), AMPLE)
     assert [cell.repetition for cell in cost.cells] == [None, None]
-    assert "at least 3 sizes are needed; measured: none" in cost.cells[0].reason
+    assert "3 sizes are needed; measured on this machine" in cost.cells[0].reason
     assert len(cost.unknown) == 2
 
 
@@ -275,7 +275,7 @@ def test_sizes_of_other_settings_are_reported(lab: Lab) -> None:
     assert lab.call("run", "lab", "-e", "good").returncode == 0
     done = lab.call("plan", "lab", "-e", "good", "--num", "3000")
     assert done.returncode == 5
-    assert "measured: none; with other settings than at this size: 2,000" in done.stdout
+    assert "none; with other settings than at this size: 2,000" in done.stdout
     assert "1 cell is not predicted; add --measure" in done.stderr
     dry = lab.call("run", "lab", "-e", "good", "--dry-run").stdout
     assert "\n1 cell, 3 repetitions each: about " in dry
@@ -288,7 +288,7 @@ def test_the_ladder_is_measured_once_and_kept_separately(lab: Lab) -> None:
     assert "2 cells are not predicted; add --measure" in blind.stderr
     (line,) = blind.stdout.splitlines()
     assert line.startswith("good/base/readrandom and 1 more cell: not predicted:")
-    assert line.endswith("at least 3 sizes are needed; measured: none")
+    assert line.endswith("at least 3 sizes are needed; measured on this machine: none")
     first = lab.call("plan", *words, "--measure", "--json")
     assert first.returncode == 0, first.stderr
     assert runs(lab) == 3
@@ -307,7 +307,7 @@ def test_sizes_of_ordinary_runs_are_used(lab: Lab) -> None:
         assert lab.call("run", "lab", "--num", num).returncode == 0
     assert lab.call("plan", "lab", "--num", "2000").returncode == 0
     only = lab.call("plan", "lab", "--num", "2000", "--from", "@last")
-    assert only.returncode == 5 and "measured: 200" in only.stdout
+    assert only.returncode == 5 and "measured on this machine: 200" in only.stdout
 
 
 def test_a_prediction_is_shown_next_to_what_was_measured(lab: Lab) -> None:

@@ -186,7 +186,7 @@ def lab(tmp_path: Path) -> Lab:
         (
             'stream = "leveldb"\nfill = "filluniquerandom"\n',
             (),
-            "stream: leveldb has no filluniquerandom",
+            "stream: the stream leveldb has no filluniquerandom",
         ),
         (
             '[settings.beta]\nstream = "leveldb"\n',

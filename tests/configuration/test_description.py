@@ -52,7 +52,7 @@ def test_a_run_is_judged_by_the_mix_that_its_executable_described() -> None:
         (lambda d: d.pop("licence"), "'licence' is missing"),
         (lambda d: d["build"].pop("assertions"), "build: 'assertions' is missing"),
         (lambda d: d.update(version=1), "version: 1 is not a string"),
-        (lambda d: d.update(common_flags=None), "common_flags: None is not a list"),
+        (lambda d: d.update(common_flags=None), "common_flags: null is not a list"),
         (lambda d: d["benchmarks"][0].update(ops_divisor=0), "must be at least 1"),
         *(
             (lambda d, odd=odd: d["benchmarks"][0].update(types=odd), "types")

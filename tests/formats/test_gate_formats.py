@@ -153,6 +153,13 @@ def test_github_shows_ten_annotations_so_the_last_counts_the_rest() -> None:
     assert "a/b/c29" in notes[-1]
 
 
+def test_github_says_how_many_warnings_it_leaves_out() -> None:
+    rows = [replace(UNSURE, name=f"d/base/x{i}") for i in range(5)]
+    (warning,) = annotations(gate(ROWS[1], *rows), 0)
+    assert "5 rows inconclusive" in warning
+    assert warning.endswith("; and 2 more")
+
+
 def test_a_gate_that_judged_nothing_is_an_error_that_says_why() -> None:
     [line] = annotations(gate(common_reason="no history"), 5)
     assert line.startswith("::error ")

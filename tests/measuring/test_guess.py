@@ -120,7 +120,7 @@ def test_the_mean_size_of_a_value(flags: dict[str, Any], mean: float) -> None:
 def test_a_dry_run_says_what_retries_would_add(lab: Lab) -> None:
     document = json.loads(lab.call("run", "lab", "--dry-run", "--json").stdout)
     assert document["predicted_most_s"] == pytest.approx(3 * document["predicted_s"])
-    words = "retries of disturbed repetitions: up to "
+    words = "with retries of disturbed repetitions: at most "
     assert words in lab.call("run", "lab", "--dry-run").stdout
     once = lab.call("run", "lab", "--dry-run", "--repeat-disturbed", "0").stdout
     assert words not in once

@@ -168,7 +168,7 @@ def test_a_run_of_an_earlier_schema_is_refused(lab: Lab) -> None:
     path.write_text(path.read_text().replace('"schema": 3', '"schema": 2', 1))
     done = lab.call("resume", "@last")
     assert done.returncode == 2
-    assert "a run of schema 2 can be reported but not resumed" in done.stderr
+    assert "recorded in schema 2; it can be reported and compared" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -176,3 +176,12 @@ def test_a_dry_run_says_that_a_run_does_not_fit(lab: Lab) -> None:
     assert "does not fit" not in lab.call("run", "lab", "--dry-run").stdout
     done = lab.call("run", "lab", "--num", "1e15", "--dry-run")
     assert "; this does not fit" in done.stdout and " years" in done.stdout
+
+
+def test_cells_that_no_engine_can_run_are_refused_with_the_reason(lab: Lab) -> None:
+    lab.engine("partial", "unable")
+    lab.scenario(benchmarks=("readseq",))
+    lab.suite()
+    done = lab.call("run", "lab", "-e", "partial")
+    assert done.returncode == 5
+    assert "partial/base/readseq: unsupported: keeps no order" in done.stderr

@@ -244,7 +244,10 @@ DAMAGE: dict[str, tuple[Callable[[Lines], None], str]] = {
         "8: round 99 was not planned",
     ),
     "a stage too early": (_in_place(0, stage="confirm"), "1: round 1 is not in"),
-    "a round and a repetition": (_in_place(4, round=1), "5: round 1 in repetition 2"),
+    "a round and a repetition": (
+        _in_place(4, round=1),
+        "5: ab.round is 1, but repetition is 2",
+    ),
     "slot 4": (_in_place(0, slot=4), "1: ab.slot: 4"),
     "a padding too long": (_in_place(0, padding_bytes=4096), "1: ab.padding_bytes"),
     "a key too many": (_in_place(0, more=1), "1: ab: "),

@@ -123,7 +123,7 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
         ({"repetition": 2}, "is the same repetition as line"),
         ({"engine": "delta"}, "not in the plan"),
         ({"engine": "../etc"}, "engine"),
-        ({"run": "another"}, "another"),
+        ({"run": "another"}, "-synthetic; the run is damaged: restore"),
         ({"method": 2}, "method 2"),
         ({"schema": ...}, "not a kvmatrix document: 'schema' is missing"),
         ({"schema": 4}, "schema 4"),

@@ -136,6 +136,12 @@ def test_runs_are_counted_backwards_and_by_their_kind(tmp_path: Path) -> None:
     for name, kind in kinds.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{kind}.json").touch()
+    with pytest.raises(ResultsError, match="20260102-ab-a is an A/B run; expected"):
+        find_run(tmp_path, "20260102")
+    with pytest.raises(
+        ResultsError, match=r"only 2 runs in .*, not counting 1 A/B run"
+    ):
+        find_run(tmp_path, "@-3")
     assert find_run(tmp_path, "@-1").name == "20260103-a"
     assert find_run(tmp_path, "@-2").name == "20260101-a"
     assert find_run(tmp_path, "@-2", EVERY_KIND).name == "20260102-ab-a"
@@ -146,7 +152,9 @@ def test_runs_are_counted_backwards_and_by_their_kind(tmp_path: Path) -> None:
         ResultsError, match="an A/B run; expected a run of one build; judge"
     ):
         find_run(tmp_path, "20260102-ab-a")
-    with pytest.raises(ResultsError, match="no A/B run '"):
+    with pytest.raises(
+        ResultsError, match="is a run of one build; expected an A/B run"
+    ):
         find_run(tmp_path, "20260103", (AB,))
 
 

@@ -156,9 +156,11 @@ def test_a_loop_grows_with_its_operations_and_not_with_the_database() -> None:
 def test_larger_sizes_are_ignored() -> None:
     samples = [sample(n) for n in (*SIZES, 10 * TENFOLD)]
     assert estimate_repetition(samples, (), TENFOLD, TENFOLD).sizes == SIZES
-    with pytest.raises(TooFew, match="3 sizes are needed; measured: 30,000, 100,000"):
+    with pytest.raises(
+        TooFew, match="3 sizes are needed; measured on this machine: 30,000, 100,000"
+    ):
         estimate_repetition(samples, (), 200_000, 200_000)
-    with pytest.raises(TooFew, match="measured: none"):
+    with pytest.raises(TooFew, match="measured on this machine: none"):
         estimate_repetition((), (), 200_000, 200_000)
 
 

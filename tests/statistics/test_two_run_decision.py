@@ -56,7 +56,9 @@ def test_too_few_repetitions_have_no_verdict(
     judgement = judge(scaled(1, count=counts[0]), scaled(0.5, count=counts[1]))
     assert judgement.verdict is Verdict.INCONCLUSIVE
     assert judgement.confidence == pytest.approx(level)
-    assert "do not allow an interval of 90 %; 3 and 3 do" in judgement.reason
+    both = f"{counts[0]} and {counts[1]}"
+    needed = f"for an interval of 90 %: {both}, but 3 and 3 are needed"
+    assert needed in judgement.reason
 
 
 def test_three_repetitions_allow_90_percent_and_four_allow_95() -> None:

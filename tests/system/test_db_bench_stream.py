@@ -191,7 +191,7 @@ def test_differences_are_reported_once_and_not_to_programs(tmp_path: Path) -> No
     _, stderr, _ = db_bench("null", tmp_path, "--num=2000", names)
     messages = stderr.splitlines()
     assert len(messages) == len(set(messages)) == 5
-    assert messages[-1].startswith("note: --stream=leveldb replays")
+    assert messages[-1].startswith("note: --stream=leveldb uses")
     assert db_bench("null", tmp_path, "--num=2000", names, *SMALL[1:])[1] == ""
     file = f"--json={tmp_path / 'lines.jsonl'}"
     assert db_bench("null", tmp_path, "--num=2000", names, file)[1] == ""
@@ -211,11 +211,11 @@ def test_differences_are_reported_once_and_not_to_programs(tmp_path: Path) -> No
         (("--stream=leveldb-301", "--duration=1"), "--duration: leave it out with"),
         (
             ("--stream=leveldb", "--benchmarks=filluniquerandom"),
-            "--stream: leveldb has no filluniquerandom",
+            "--stream: the stream leveldb has no filluniquerandom",
         ),
         (
             ("--stream=leveldb-301", "--benchmarks=fillsync"),
-            "--stream: leveldb-301 has no fillsync",
+            "--stream: the stream leveldb-301 has no fillsync",
         ),
     ],
 )

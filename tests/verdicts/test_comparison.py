@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from report.formats import markdown
+from report.model.record import LINES
 from report.model.run import Run
 from report.page import report_page
 from report.stats.repetition_stats import ChartOutcome, Noise
@@ -177,6 +178,17 @@ def varied(folder: Path) -> Run:
     return load_run(synthetic_run.write_varied(folder))
 
 
+def test_a_cell_is_complete_with_its_last_repetition(tmp_path: Path) -> None:
+    folder = synthetic_run.write_run(tmp_path)
+    whole = load_run(folder)
+    cells = len(whole.cells)
+    assert f"{cells} of {cells} cells complete" in texts(whole)
+    lines = (folder / LINES).read_text().splitlines(keepends=True)
+    (folder / LINES).write_text("".join(lines[:cells]))
+    begun = texts(load_run(folder))
+    assert any(text.startswith("0 of ") and "complete" in text for text in begun)
+
+
 def test_a_share_of_disturbed_repetitions_is_shown_if_it_is_most_of_them() -> None:
     assert summary_badges.share_of_all(5, 10) == ""
     assert summary_badges.share_of_all(6, 10) == " (60 % of all)"
@@ -262,7 +274,8 @@ def test_repeated_attempts_are_counted(tmp_path: Path) -> None:
 def test_the_rule_of_a_win_names_the_noise(tmp_path: Path) -> None:
     compared = comparison.compare(varied(tmp_path))
     assert sentences.win_rule(compared) == (
-        "wins: its slowest repetition is faster than any of another engine, and "
+        "wins: its slowest repetition is faster than every repetition of "
+        "the other engines, and "
         "no other median is within the noise of the run (3.5 %)"
     )
 

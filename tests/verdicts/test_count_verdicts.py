@@ -261,7 +261,7 @@ def test_the_executable_is_a_part_of_its_own_memory() -> None:
 
 def test_too_few_rounds_and_limited_work_are_not_gated() -> None:
     a, b = [(100, 100)] * 4, [(200, 200)] * 4
-    assert of_rounds(a[:3], b[:3]).reason == "recorded in fewer than 4 rounds"
+    assert of_rounds(a[:3], b[:3]).reason == "recorded in fewer than 4 screening rounds"
     assert of_rounds(a, b, truncated=True).verdict == NOT_GATED
     assert of_rounds(a, b).verdict == MORE
 

@@ -117,6 +117,18 @@ def test_a_failed_cell_of_an_ab_run_is_incomplete(tmp_path: Path) -> None:
     assert "3 entries differ" in failed.remark
 
 
+def test_runs_without_a_common_cell_are_not_compared(tmp_path: Path) -> None:
+    plan = synthetic_run.plan(repetitions=4)
+    runs = []
+    for number, cell in enumerate(plan["cells"][:2]):
+        narrow = {**plan, "cells": [cell], "order": [[r, [0]] for r in range(1, 5)]}
+        path = synthetic_run.write_run(tmp_path / str(number), narrow)
+        runs.append(load_run(path))
+    decision = gate_from_comparison(run_changes.compare(runs[0], runs[1]))
+    assert decision.exit_code() == 5
+    assert decision.common_reason == "the runs have no cell in common"
+
+
 def test_different_answers_to_the_same_work_are_a_failure(tmp_path: Path) -> None:
     plan = synthetic_run.plan(repetitions=4)
     base = synthetic_run.lines(plan)
@@ -210,7 +222,7 @@ def test_runs_of_two_machines_are_not_compared(tmp_path: Path) -> None:
         load_run(synthetic_run.write_run(tmp_path / "base", plan)),
         load_run(synthetic_run.write_run(tmp_path / "new", other_plan)),
     )
-    found = gate_from_comparison(run_changes.compare(*runs))
+    found = gate_from_comparison(run_changes.compare(runs[0], runs[1]))
     assert found.exit_code(allow_no_base=True) == 5
     assert "another" in found.differences[0]
 

@@ -306,8 +306,10 @@ def test_a_change_against_the_medians_is_reported(
     rates = [{ALPHA: [1e3 * rate for rate in side]} for side in (base, new)]
     older = run(tmp_path / BASE, unchanged, rates[0])
     newer = run(tmp_path / NEW, unchanged, rates[1])
-    remark = "the change is over all pairs, not of medians"
-    assert f"medians {medians}: {remark}" in note(cell(compared(older, newer), ALPHA))
+    remark = "; the change is the median over all pairs"
+    assert f"the medians differ by {medians}{remark}" in note(
+        cell(compared(older, newer), ALPHA)
+    )
     assert remark not in note(cell(compared(older, older), ALPHA))
 
 
