@@ -49,9 +49,8 @@ _THRESHOLD = 0.05
     type=ChoiceType(_FAIL_ON),
     default="regression",
     show_default=True,
-    help="Exit 1 on a regression (nominated ones included), also on an inconclusive or"
-    " not gated cell, or never, such as --fail-on inconclusive.  The exit codes 2, 3"
-    " and 5 do not depend on it.",
+    help="regression: exit 1 if a row regressed or was nominated; inconclusive: also if"
+    " one is inconclusive or not gated; never: do not exit 1.",
 )
 @click.option(
     "--allow-no-base",
