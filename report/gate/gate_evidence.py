@@ -59,7 +59,8 @@ def gate_from_ab(result: AbResult, chosen: Chosen | None = None) -> Gate:
         f" {count(rule.confirm_rounds, 'fresh round')}; regressed: at least"
         f" {100 * rule.least_shift:g} % slower with p ≤ {rule.alpha:g} / number of"
         f" suspects; not gated: cells too noisy to show a slowdown of"
-        f" {100 * MAX_UNSEEN:g} %",
+        f" {100 * MAX_UNSEEN:g} %; a change is the median over rounds, which can differ"
+        " from that of the medians shown",
         tuple(rows),
         unfinished=run.unfinished,
         common_reason="" if run.lines else _NO_LINES,
