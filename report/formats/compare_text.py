@@ -125,10 +125,10 @@ def summary(compared: ComparedRuns) -> str:
     """Return how many cells there are of each verdict, and by which rule."""
     rows = (compared_row(cell, compared.limits) for cell in compared.cells)
     limits = compared.limits
-    rule = f"{numbers.limit(limits.threshold)} of time per operation"
-    beyond = f"interval beyond ±{numbers.limit(limits.margin)}"
+    least = f"{numbers.limit(limits.threshold)} in time per operation"
+    outside = f"all of its interval outside ±{numbers.limit(limits.margin)}"
     verdicts = counted(Counter(row.outcome for row in rows), Verdict)
-    return f"{verdicts} · threshold {rule} and {beyond}"
+    return f"{verdicts} · a change: at least {least}, {outside}"
 
 
 def confirming(compared: ComparedRuns) -> str:

@@ -59,8 +59,8 @@ def gate_from_ab(result: AbResult, chosen: Chosen | None = None) -> Gate:
         f" {count(rule.confirm_rounds, 'fresh round')}; regressed: at least"
         f" {100 * rule.least_shift:g} % slower with p ≤ {rule.alpha:g} / number of"
         f" suspects; not gated: cells too noisy to show a slowdown of"
-        f" {100 * MAX_UNSEEN:g} %; a change is the median over rounds, which can differ"
-        " from that of the medians shown",
+        f" {100 * MAX_UNSEEN:g} %; a change is the median of the changes in each"
+        " round, so it can differ from that between the medians shown",
         tuple(rows),
         unfinished=run.unfinished,
         common_reason="" if run.lines else _NO_LINES,
@@ -141,7 +141,7 @@ def gate_from_comparison(
         compared.new.name,
         compared.base.name,
         f"two runs at different times; regressed: at least"
-        f" {100 * limits.threshold:g} % slower, with a 95 % interval beyond"
+        f" {100 * limits.threshold:g} % slower, with all of a 95 % interval above"
         f" {100 * limits.margin:g} %; every change includes changes of the machine"
         " between the runs",
         tuple(rows),

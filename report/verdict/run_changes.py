@@ -48,6 +48,13 @@ class Difference:
         return f"{self.what}: {self.base} in base, {self.new} in new"
 
 
+class OtherCells(Difference):
+    """The difference between two runs without a common cell."""
+
+    def __str__(self) -> str:
+        return f"{self.what}: only in base: {self.base}; only in new: {self.new}"
+
+
 @dataclass(frozen=True)
 class NotComparable:
     """The reasons why two runs cannot be compared."""
@@ -186,7 +193,7 @@ def compare_sources(
         *_of_cells(base, new),
     )
     if not differences and not base.cells.keys() & new.cells.keys():
-        differences = (Difference(_CELLS, _some(base.cells), _some(new.cells)),)
+        differences = (OtherCells(_CELLS, _some(base.cells), _some(new.cells)),)
     if differences:
         return NotComparable(base.name, new.name, differences)
     changes = tuple(_build_changes(base, new))
@@ -250,7 +257,7 @@ def _some(names: Iterable[str]) -> str:
     ordered = sorted(names)
     if len(ordered) < 2:
         return ordered[0] if ordered else "none"
-    return f"{len(ordered)} cells, such as {ordered[0]}"
+    return f"{len(ordered)} cells (such as {ordered[0]})"
 
 
 def _build_changes(base: ComparableRun, new: ComparableRun) -> Iterable[BuildChange]:

@@ -217,8 +217,8 @@ def rule_text(rule: AbRule) -> str:
         f" {numbers.limit(rule.least_shift)} slower, confirmed in"
         f" {numbers.count(rule.confirm_rounds * PAIRS_PER_ROUND, 'fresh pair')}"
         f" at p ≤ {rule.alpha:g} / number of suspects; unchanged: interval within"
-        f" ±{numbers.limit(rule.unchanged_within)}; a change is the median over rounds,"
-        " which can differ from that of the two medians"
+        f" ±{numbers.limit(rule.unchanged_within)}; a change is the median of the"
+        " changes in each round, so it can differ from that between the medians shown"
     )
 
 

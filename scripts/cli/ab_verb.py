@@ -66,7 +66,7 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
     "--screen-rounds",
     type=_ROUNDS,
     default=_RULE.screen_rounds,
-    help="Screen every cell in this many rounds, each ABBA or BAAB, such as"
+    help="Screen every cell in this many rounds, each ABBA or BAAB, e.g."
     f" --screen-rounds 6.  [default: {_RULE.screen_rounds}; {_ROUNDS.accepted}]",
 )
 @click.option(
@@ -75,17 +75,17 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
     default=_RULE.confirm_rounds,
     callback=_enough_to_confirm,
     help="Measure each cell that looked different in this many further rounds, and"
-    " judge it on those alone, such as --confirm-rounds 30."
+    " judge it on those alone, e.g. --confirm-rounds 30."
     f"  [default: {_RULE.confirm_rounds}; {LEAST_CONFIRM_ROUNDS:,} to"
     f" {_MOST_ROUNDS:,}]",
 )
 @click.option(
     "--label-a",
-    help="Label side A in the results, such as --label-a v1.2.  [default: base]",
+    help="Label side A in the results, e.g. --label-a v1.2.  [default: base]",
 )
 @click.option(
     "--label-b",
-    help="Label side B in the results, such as --label-b 1a2b3c4.  [default: new]",
+    help="Label side B in the results, e.g. --label-b 1a2b3c4.  [default: new]",
 )
 @click.option(
     "--counts/--no-counts",
@@ -127,7 +127,7 @@ def ab(
       scripts/kvmatrix ab quick --a build/old --b build/new -k '*/*/fill*' --dry-run
 
     \b
-    Exit codes: 0 nothing got slower; 1 a regression; 2 wrong usage, invalid
+    Exit codes: 0 no regression found; 1 a regression; 2 wrong usage, invalid
     configuration, damaged files, too little memory or disk space, or a directory that
     another run is using; 3 some cells failed or are missing (all other results are
     saved), or the run is unfinished; 4 the machine is unfit (--strict); 5 nothing could

@@ -10,7 +10,7 @@ import click
 from scripts.cli import options
 
 _NEEDED = (
-    "is missing: pass a build directory, which holds drivers/db_bench_*, such as"
+    "is missing: pass a build directory, which holds drivers/db_bench_*, e.g."
     " --a build/base --b build/release"
 )
 
@@ -19,14 +19,14 @@ BUILDS = options.stacked(
         "--a",
         "a_dir",
         type=options.FOLDER,
-        help="Use this build or built source tree as A, the base build, such as"
+        help="Use this build or built source tree as A, the base build, e.g."
         " --a build/base.",
     ),
     click.option(
         "--b",
         "b_dir",
         type=options.FOLDER,
-        help="Use this build or built source tree as B, the new build, such as"
+        help="Use this build or built source tree as B, the new build, e.g."
         " --b build/release.",
     ),
 )

@@ -35,14 +35,14 @@ _THRESHOLD = 0.05
     "--against",
     metavar="RUN|history",
     help="Compare an ordinary run with another run (each needs 4 repetitions:"
-    " run -n 4), or with the history, treating RUN as the newest entry, such as"
+    " run -n 4), or with the history, treating RUN as the newest entry, e.g."
     " --against history.  An A/B run does not need it.",
 )
 @click.option(
     "--threshold",
     type=ShareType(),
     help="With --against, ignore slowdowns in time per operation below this"
-    " percentage, such as --threshold 10%.  [default: 5%]",
+    " percentage, e.g. --threshold 10%.  [default: 5%]",
 )
 @click.option(
     "--fail-on",
@@ -66,14 +66,14 @@ _THRESHOLD = 0.05
     type=ChoiceType(_FORMATS),
     default="text",
     show_default=True,
-    help="Print in this format, such as --format github.  github prints annotations and"
+    help="Print in this format, e.g. --format github.  github prints annotations and"
     " appends a table to $GITHUB_STEP_SUMMARY.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    help="Write to this file, - for stdout, such as -o check.xml.  [default: stdout]",
+    help="Write to this file, - for stdout, e.g. -o check.xml.  [default: stdout]",
 )
 @options.stacked(options.COLOR, options.STORED_RUNS, options.HISTORY)
 def check(
@@ -110,11 +110,11 @@ def check(
       scripts/kvmatrix check @last --against history --allow-no-base
 
     \b
-    Exit codes: 0 nothing got slower; 1 a regression, confirmed or nominated, of a cell,
-    an engine or a count; 2 wrong usage, invalid configuration or damaged files; 3 some
-    cells failed or are missing, or the run is unfinished; 5 nothing could be judged or
-    compared, or no cell's time is gated; 130 interrupted.  If several apply, the first
-    of 2, 5, 1, 3 is the exit code.
+    Exit codes: 0 no regression found; 1 a regression, confirmed or nominated, of a
+    cell, an engine or a count; 2 wrong usage, invalid configuration or damaged files; 3
+    some cells failed or are missing, or the run is unfinished; 5 nothing could be
+    judged or compared, or no cell's time is gated; 130 interrupted.  If several apply,
+    the first of 2, 5, 1, 3 is the exit code.
     """
 
     def work() -> int:
@@ -152,7 +152,7 @@ def _gate(
         return _own_verdict(path, globs)
     if against is None:
         raise click.UsageError(
-            f"{path.name} is a run of one build; pass what to compare it with:"
+            f"{path.name} is an ordinary run; pass what to compare it with:"
             " --against RUN or --against history"
         )
     return _against_run(path, against, share, globs, results)

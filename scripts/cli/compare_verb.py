@@ -35,7 +35,7 @@ _NOT_COMPARABLE = 5
     type=ShareType(),
     default="5%",
     show_default=True,
-    help="Ignore changes in time per operation below this percentage, such as"
+    help="Ignore changes in time per operation below this percentage, e.g."
     " --threshold 10%.",
 )
 @options.CELLS
@@ -45,7 +45,7 @@ _NOT_COMPARABLE = 5
     default="never",
     show_default=True,
     help="Exit 1 on a regression or on any change, and 3 if a cell was lost (it failed"
-    " in NEW or is not in it), such as --fail-on regression.",
+    " in NEW or is not in it), e.g. --fail-on regression.",
 )
 @click.option(
     "--format",
@@ -53,14 +53,13 @@ _NOT_COMPARABLE = 5
     type=ChoiceType(_FORMATS),
     default="table",
     show_default=True,
-    help="Print in this format, such as --format json.  csv and json include every"
-    " cell.",
+    help="Print in this format, e.g. --format json.  csv and json include every cell.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    help="Write to this file, - for stdout, such as -o changes.md.  [default: stdout]",
+    help="Write to this file, - for stdout, e.g. -o changes.md.  [default: stdout]",
 )
 @options.stacked(options.COLOR, options.STORED_RUNS)
 def compare(

@@ -50,7 +50,7 @@ class _Folders:
 @click.option(
     "--last",
     type=IntegerType(1),
-    help="Show only this many of the newest runs, such as --last 40; steps are still"
+    help="Show only this many of the newest runs, e.g. --last 40; steps are still"
     " detected over all runs.",
 )
 @click.option(
@@ -59,14 +59,14 @@ class _Folders:
     type=ChoiceType(_FORMATS),
     default="text",
     show_default=True,
-    help="Print in this format, such as --format html.  html is one self-contained"
+    help="Print in this format, e.g. --format html.  html is one self-contained"
     " file; otava is a directory of files for Apache Otava and needs -o DIRECTORY.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, allow_dash=True),
-    help="Write to this file, - for stdout, such as -o history.html."
+    help="Write to this file, - for stdout, e.g. -o history.html."
     "  [default: report.html in the history directory for html, else stdout]",
 )
 @click.option("--open", "open_it", is_flag=True, help="Open the page in the browser.")
@@ -104,7 +104,7 @@ def history(
 @click.option(
     "--label",
     default="",
-    help="Label the build that was measured, such as --label 1a2b3c4."
+    help="Label the build that was measured, e.g. --label 1a2b3c4."
     "  [default: none; the label of side B for an A/B run]",
 )
 @options.stacked(options.STORED_RUNS, options.HISTORY)

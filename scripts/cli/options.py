@@ -53,13 +53,13 @@ CONFIGS = _place(
     "--configs-dir",
     "configs",
     "KVMATRIX_CONFIGS_DIR",
-    "Read engines, scenarios and suites here, such as --configs-dir my-configs.",
+    "Read engines, scenarios and suites here, e.g. --configs-dir my-configs.",
 )
 BUILD = _place(
     "--build-dir",
     DEFAULT_BUILD,
     "KVMATRIX_BUILD_DIR",
-    "Run drivers/db_bench_* of this build, such as --build-dir build/debug.",
+    "Run drivers/db_bench_* of this build, e.g. --build-dir build/debug.",
 )
 
 
@@ -69,8 +69,8 @@ def _results_dir(help_text: str) -> Decorator:
     )
 
 
-RESULTS = _results_dir("Store runs here, such as --results-dir /srv/runs.")
-STORED_RUNS = _results_dir("Look for runs here, such as --results-dir /srv/runs.")
+RESULTS = _results_dir("Store runs here, e.g. --results-dir /srv/runs.")
+STORED_RUNS = _results_dir("Look for runs here, e.g. --results-dir /srv/runs.")
 
 
 def _history_dir(
@@ -88,7 +88,7 @@ HISTORY = click.option(
     type=FOLDER,
     callback=_history_dir,
     envvar="KVMATRIX_HISTORY_DIR",
-    help="Use the history in this directory, one small file per run, such as"
+    help="Use the history in this directory, one small file per run, e.g."
     " --history-dir ci/history.  [default: history in the results directory;"
     " environment: KVMATRIX_HISTORY_DIR]",
 )
@@ -99,10 +99,10 @@ def _data_dir(help_text: str) -> Decorator:
 
 
 DATA = _data_dir(
-    "Create databases here, on the disk to measure, such as --data-dir /mnt/ssd."
+    "Create databases here, on the disk to measure, e.g. --data-dir /mnt/ssd."
 )
 CHECKED_DISK = _data_dir(
-    "Check the disk that holds this directory, such as --data-dir /mnt/ssd."
+    "Check the disk that holds this directory, e.g. --data-dir /mnt/ssd."
 )
 QUIET = click.option(
     "-q", "--quiet", is_flag=True, help="Print only the result, no progress."
@@ -114,7 +114,7 @@ COLOR = click.option(
     "--color",
     type=ChoiceType(["auto", "always", "never"]),
     default="auto",
-    help="Use colour on stdout, such as --color never.  NO_COLOR=1 also disables it."
+    help="Use colour on stdout, e.g. --color never.  NO_COLOR=1 also disables it."
     "  [default: auto]",
 )
 STRICT = click.option(
@@ -137,7 +137,7 @@ ENGINES = click.option(
     "engines",
     multiple=True,
     metavar="NAME[,NAME...]",
-    help="Select engines, even ones not run by default, such as -e leveldb,memory.",
+    help="Select engines, even ones not run by default, e.g. -e leveldb,memory.",
 )
 SCENARIOS = click.option(
     "-s",
@@ -145,7 +145,7 @@ SCENARIOS = click.option(
     "scenarios",
     multiple=True,
     metavar="NAME[,NAME...]",
-    help="Select scenarios of the suite, such as -s baseline,sync.",
+    help="Select scenarios of the suite, e.g. -s baseline,sync.",
 )
 CELLS = click.option(
     "-k",
@@ -154,7 +154,7 @@ CELLS = click.option(
     multiple=True,
     metavar="GLOB",
     help="Select cells (engine/scenario/benchmark) by glob pattern, in which * also"
-    " matches /, such as -k '*/*/read*'.",
+    " matches /, e.g. -k '*/*/read*'.",
 )
 
 
@@ -167,33 +167,32 @@ def _repetitions(help_text: str) -> Decorator:
     )
 
 
-REPETITIONS = _repetitions("Measure each cell this many times, such as -n 9.")
+REPETITIONS = _repetitions("Measure each cell this many times, e.g. -n 9.")
 PLANNED_REPETITIONS = _repetitions(
-    "Predict for this many repetitions of each cell, such as -n 9."
+    "Predict for this many repetitions of each cell, e.g. -n 9."
 )
 NUM = click.option(
     "--num",
     type=CountType(),
-    help="Use databases of this many entries, such as --num 5000 or --num 1e6."
+    help="Use databases of this many entries, e.g. --num 5000 or --num 1e6."
     "  [default: the suite's]",
 )
 SEED = click.option(
     "--seed",
     type=_SEEDS,
     default=DEFAULT_SEED,
-    help="Seed the order of repetitions and all workloads, such as --seed 7."
+    help="Seed the order of repetitions and all workloads, e.g. --seed 7."
     f"  [default: {DEFAULT_SEED}; {_SEEDS.accepted}]",
 )
 MAX_TIME = click.option(
     "--max-time",
     type=DurationType(),
-    help="Stop each measured loop after this long, such as --max-time 10s.",
+    help="Stop each measured loop after this long, e.g. --max-time 10s.",
 )
 TIMEOUT = click.option(
     "--timeout",
     type=DurationType(),
-    help="Kill a process after this long, such as --timeout 5min.  [default: the"
-    " suite's]",
+    help="Kill a process after this long, e.g. --timeout 5min.  [default: the suite's]",
 )
 LATENCY = click.option(
     "--latency/--no-latency",
@@ -205,7 +204,7 @@ RATE = click.option(
     "--rate",
     type=RateType(),
     help="Make latency repetitions an open loop of this many operations per second,"
-    " whether or not the engine keeps up, such as --rate 10000.  [default: the"
+    " whether or not the engine keeps up, e.g. --rate 10000.  [default: the"
     " scenario's,"
     " else a closed loop]",
 )
@@ -219,7 +218,7 @@ REPEAT_DISTURBED = click.option(
     "--repeat-disturbed",
     type=_REPEATS,
     help="Retry a repetition disturbed by other activity on the machine at most this"
-    " many times, such as --repeat-disturbed 0.  [default: the suite's;"
+    " many times, e.g. --repeat-disturbed 0.  [default: the suite's;"
     f" {_REPEATS.accepted}]",
 )
 DRY_RUN = click.option(

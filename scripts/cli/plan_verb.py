@@ -52,7 +52,7 @@ _ORDINARY_RUNS = 20  # the newest ones are read
     "runs",
     multiple=True,
     metavar="RUN",
-    help="Predict only from this run, such as --from @last; may be repeated.  [default:"
+    help="Predict only from this run, e.g. --from @last; may be repeated.  [default:"
     " the runs made by --measure and the 20 newest other runs]",
 )
 @click.option(
@@ -63,14 +63,14 @@ _ORDINARY_RUNS = 20  # the newest ones are read
 @click.option(
     "--sizes",
     type=CountsType(),
-    help="Measure at these sizes, such as --sizes 30000,100000,300000.  [default: four"
+    help="Measure at these sizes, e.g. --sizes 30000,100000,300000.  [default: four"
     " sizes below --num, each at most 300,000]",
 )
 @click.option(
     "--against",
     metavar="RUN",
     help="Compare the prediction, made only from sizes up to a tenth of --num, with"
-    " what RUN measured at --num, such as --against @last.",
+    " what RUN measured at --num, e.g. --against @last.",
 )
 @options.stacked(options.PLACES, options.QUIET, options.JSON, options.COLOR)
 @click.pass_context

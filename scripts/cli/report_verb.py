@@ -21,7 +21,7 @@ from scripts.store.run_store import EVERY_KIND, find_run
     type=ChoiceType(FORMATS),
     default="html",
     show_default=True,
-    help="Write in this format, such as --format md.  html is one self-contained file."
+    help="Write in this format, e.g. --format md.  html is one self-contained file."
     "  For other tools: google (Google Benchmark, compare.py), benchstat (Go), bencher"
     " (Bencher's BMF), github-bigger and github-smaller (github-action-benchmark).",
 )
@@ -29,7 +29,7 @@ from scripts.store.run_store import EVERY_KIND, find_run
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    help="Write to this file, - for stdout, such as -o report.html."
+    help="Write to this file, - for stdout, e.g. -o report.html."
     "  [default: report.html in the run's directory for html, else stdout]",
 )
 @click.option("--open", "open_it", is_flag=True, help="Open the report in the browser.")
@@ -50,7 +50,7 @@ def report(
 
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 5 the run
-    has no rate that another tool's format could contain; 130 interrupted.
+    has no rates to export (formats of other tools); 130 interrupted.
     """
 
     def work() -> int:

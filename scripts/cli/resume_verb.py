@@ -68,7 +68,7 @@ def resume(
         if a_dir or b_dir:
             remedy = "pass its build with --build-dir"
             raise click.UsageError(
-                f"--a, --b: {path.name} is a run of one build; {remedy}"
+                f"--a, --b: {path.name} is an ordinary run; {remedy}"
             )
         config = read_config(places.configs)
         with open_runner(places, system) as runner:

@@ -214,17 +214,17 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
 def _of_the_other_kind(results: Path, kinds: Sequence[str]) -> str:
     """Return ", not counting 2 A/B runs", or "" if all runs are of these kinds."""
     number = len(all_runs(results, EVERY_KIND)) - len(all_runs(results, kinds))
-    noun = "run of one build" if AB in kinds else "A/B run"
-    plural = "runs of one build" if AB in kinds else "A/B runs"
+    noun = "ordinary run" if AB in kinds else "A/B run"
+    plural = "ordinary runs" if AB in kinds else "A/B runs"
     return f", not counting {count(number, noun, plural)}" if number else ""
 
 
 def _wrong_kind(path: Path, kind: str) -> str:
     """Return why a run of this kind cannot be used, and what can be done with it."""
     if kind == ORDINARY:
-        return f"{path} is a run of one build; expected an A/B run"
+        return f"{path} is an ordinary run; expected an A/B run"
     judge = shlex.join(["scripts/kvmatrix", "check", str(path)])
-    return f"{path} is an A/B run; expected a run of one build; judge it with: {judge}"
+    return f"{path} is an A/B run; expected an ordinary run; judge it with: {judge}"
 
 
 def is_ab_run(path: Path) -> bool:

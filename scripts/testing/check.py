@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _BIN = Path(sys.executable).parent
 
 _DESCRIPTION = """\
-Check format, lint, types and size budgets of the whole tree:
+Check format, lint, types and the sizes of source files and functions:
 {}.
 Sets up the Python environment first."""
 

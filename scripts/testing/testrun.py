@@ -123,7 +123,7 @@ def _pytest(name: str, expression: str, title: str, full: bool = False) -> TestS
 STEPS = (
     TestStep(
         "check",
-        "format, lint, types, size budgets",
+        "format, lint, types, sizes of source files",
         ((_PYTHON, "-m", "scripts.testing.check"),),
     ),
     _ctest("cpp", "release", "C++ tests"),

@@ -108,7 +108,9 @@ def test_runs_of_other_cells_are_refused_with_that_reason(results: Path) -> None
     assert done.returncode == 5
     first, rest = done.stderr.splitlines()
     assert first.endswith("cannot be compared: they have no cell in common")
-    assert rest.startswith("  cells: alpha/baseline/readseq in base, beta")
+    assert rest.startswith(
+        "  cells: only in base: alpha/baseline/readseq; only in new: beta"
+    )
     done = compare(results, BASE, "20260103")
     assert done.returncode == 0, done.stderr
 
@@ -280,7 +282,7 @@ def test_a_run_of_two_builds_is_distinguished(results: Path) -> None:
     (folder / "ab.json").write_text("{}")
     done = compare(results, BASE, folder.name)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "is an A/B run; expected a run of one build" in done.stderr
+    assert "is an A/B run; expected an ordinary run" in done.stderr
 
 
 def google(results: Path, run: str, name: str, **context: Any) -> str:

@@ -149,12 +149,10 @@ def test_runs_are_counted_backwards_and_by_their_kind(tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match="@-3: only 2 runs in"):
         find_run(tmp_path, "@-3")
     with pytest.raises(
-        ResultsError, match="an A/B run; expected a run of one build; judge"
+        ResultsError, match="an A/B run; expected an ordinary run; judge"
     ):
         find_run(tmp_path, "20260102-ab-a")
-    with pytest.raises(
-        ResultsError, match="is a run of one build; expected an A/B run"
-    ):
+    with pytest.raises(ResultsError, match="is an ordinary run; expected an A/B run"):
         find_run(tmp_path, "20260103", (AB,))
 
 

@@ -112,18 +112,18 @@ def benchmark(name: str, value: Any) -> Callable[[Document], None]:
         (lambda d: d.update(seed=302), "seed: 301 in base, 302 in new"),
         (
             flag("cache_size", 8388608),
-            "setting cache_size differs in 8 cells, such as"
-            " alpha/baseline/fillrandom: 4,194,304 in base, 8,388,608 in new",
+            "setting cache_size differs in 8 cells (such as"
+            " alpha/baseline/fillrandom): 4,194,304 in base, 8,388,608 in new",
         ),
         (
             flag("write_buffer_size", 1048576),
-            "setting write_buffer_size differs in 8 cells, such as"
-            " alpha/baseline/fillrandom: not set in base, 1,048,576 in new",
+            "setting write_buffer_size differs in 8 cells (such as"
+            " alpha/baseline/fillrandom): not set in base, 1,048,576 in new",
         ),
         (
             benchmark("prepare", "half"),
-            "definition prepare differs in 4 cells, such as"
-            " alpha/baseline/readrandom: filled in base, half in new",
+            "definition prepare differs in 4 cells (such as"
+            " alpha/baseline/readrandom): filled in base, half in new",
         ),
     ],
 )
@@ -156,7 +156,7 @@ def test_runs_without_a_cell_in_common_are_refused(tmp_path: Path) -> None:
 
     base, new = run(tmp_path / BASE, only(0)), run(tmp_path / NEW, only(1))
     (message,) = refused(base, new)
-    assert message.startswith("cells: 4 cells, such as alpha/")
+    assert message.startswith("cells: only in base: 4 cells (such as alpha/")
 
 
 def test_a_definition_in_only_one_run_is_accepted(tmp_path: Path) -> None:
