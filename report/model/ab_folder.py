@@ -39,8 +39,14 @@ from report.model.plan_document import (
 )
 from report.model.record import LINES
 from report.model.run import Measurement
-from report.model.run_folder import MeasurementFile, read_environment, read_lines
+from report.model.run_folder import (
+    MeasurementFile,
+    check_seeds,
+    read_environment,
+    read_lines,
+)
 from report.terms.documents import ResultsError, document_of, read_bytes, remedied
+from report.terms.membership import check_belongs
 from report.terms.text_table import one_line
 
 _FIRST_SCHEMA = 2  # of the lines of A/B runs
@@ -70,13 +76,15 @@ def load_ab(path: Path) -> RecordedAbRun:
     document = read_ab_document(path)
     plan = ab_plan_of(document, path / AB_PLAN)
     lines, lines_path = read_lines(path), path / LINES
-    for m in lines.measurements:
-        _check_membership(m, plan.run, f"{lines_path}:{m.line}")
     with remedied():
+        for m in lines.measurements:
+            check_belongs(m.record, document, f"{lines_path}:{m.line}")
+            _check_kind(m, f"{lines_path}:{m.line}")
         rounds = rounds_of(lines.measurements, plan.cells, plan.rule, str(lines_path))
+        check_seeds(lines.measurements, plan.seed, str(lines_path))
         _check_can_run(rounds, plan, lines_path)
-    counts = read_count_lines(path / COUNTS_FILE, plan.run, plan.cells)
-    environment = read_environment(path)
+    counts = read_count_lines(path / COUNTS_FILE, document, plan.cells)
+    environment = read_environment(path, document)
     return RecordedAbRun(path, plan, lines, rounds, counts, environment, document)
 
 
@@ -88,11 +96,9 @@ def check_unaltered(recorded: RecordedAbRun) -> None:
     check_settings(recorded.plan.settings(), recorded.document, location)
 
 
-def _check_membership(m: Measurement, run: str, location: str) -> None:
-    """Raise ResultsError unless a line belongs to this run."""
+def _check_kind(m: Measurement, location: str) -> None:
+    """Raise ResultsError unless a line is of an A/B run."""
     record = m.record
-    if record["run"] != run:
-        raise ResultsError(f"{location}: belongs to run {record['run']}, not {run}")
     schemas = range(_FIRST_SCHEMA, SCHEMA + 1)
     if record["schema"] not in schemas or record["method"] != METHOD:
         versions = f"schema {record['schema']} and method {record['method']}"

@@ -75,21 +75,10 @@ def rounds_of(
 ) -> dict[CellName, list[RoundLines]]:
     """Return the rounds of each cell, in order.  Raises ResultsError."""
     rounds: dict[CellName, list[RoundLines]] = {name: [] for name in names}
-    seeds: dict[int, int] = {}
-    of_seed: dict[int, int] = {}
     last: RoundLines | None = None
     for index, m in enumerate(measurements):
         place = f"{file}:{m.line}"
         _check_line(m, index, rule, rounds, place)
-        seed = int(m.record["seed"])
-        if seeds.setdefault(m.repetition, seed) != seed:
-            earlier = f"round {m.repetition} has seed {seeds[m.repetition]}"
-            raise ResultsError(f"{place}: seed {seed}, but {earlier}")
-        if (first_round := of_seed.setdefault(seed, m.repetition)) != m.repetition:
-            reused = f"seed {seed} in round {m.repetition}"
-            raise ResultsError(
-                f"{place}: {reused}, which is that of round {first_round}"
-            )
         if last is None or (last.cell, last.number) != (m.cell, m.repetition):
             _check_next_round(m, last, rounds[m.cell], place)
             _check_lead(m, rounds[m.cell], place)

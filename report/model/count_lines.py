@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, NotRequired, TypedDict, cast
 
 from report.model.plan import CellName
 from report.terms.documents import (
+    MOST_LINES_BYTES,
     Line,
     ResultsError,
     check_document,
     parse_document,
     read_bytes,
+    remedied,
     split_lines,
 )
+from report.terms.membership import check_belongs
 
 COUNTS_FILE = "counts.jsonl"
 COUNTS_SCHEMA = 1
@@ -43,6 +46,8 @@ class CountLine(TypedDict):
     sync_calls: int | None
     threads_started: int | None
     exit: str | None
+    plan: NotRequired[str]
+    checksum: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -75,14 +80,17 @@ def key_of_count(line: CountLine) -> Key:
     return cell_of_count(line), line["side"], line["number"]
 
 
-def read_count_lines(path: Path, run: str, cells: Collection[CellName]) -> CountFile:
+def read_count_lines(
+    path: Path, plan: Mapping[str, Any], cells: Collection[CellName]
+) -> CountFile:
     """Read the lines of a run's planned cells; without a file there are none.
 
-    Raises ResultsError for a damaged, foreign or duplicate line.
+    `plan` is the content of ab.json.  Raises ResultsError for a damaged, foreign or
+    duplicate line.
     """
     if not path.exists():
         return CountFile((), 0, torn=False)
-    content = read_bytes(path)
+    content = read_bytes(path, MOST_LINES_BYTES)
     texts, valid_bytes = split_lines(content)
     lines: dict[Key, CountLine] = {}
     tools: Mapping[str, str] | None = None
@@ -91,8 +99,8 @@ def read_count_lines(path: Path, run: str, cells: Collection[CellName]) -> Count
         if tools is not None:
             raise ResultsError(f"{place}: a line follows the one that ends the counts")
         document = _document(text, place)
-        if document["run"] != run:
-            raise ResultsError(f"{place}: belongs to run {document['run']}")
+        with remedied():
+            check_belongs(document, plan, place)
         if end := document.get("end"):
             tools = _tools(end, len(lines), place)
             continue

@@ -6,7 +6,6 @@ because Google Benchmark divides by CPU time unless configured otherwise.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from report.terms.documents import (
     shown,
     validate,
 )
+from report.terms.text_table import one_line
 
 SCHEMA = 1  # json_schema_version
 _LARGEST_BYTES = 64 << 20
@@ -70,8 +70,6 @@ def read(path: Path) -> GoogleFile:
 def _file(document: Mapping[str, Any]) -> GoogleFile:
     """Return the content of a validated document, checked beyond its schema."""
     context = document.get("context", {})
-    for key in ("host_name", "library_build_type"):
-        _check_printable(context.get(key) or "", f"context.{key}")
     rates: dict[str, list[float]] = {}
     indexes: dict[str, list[int | None]] = {}
     failed: dict[str, str] = {}
@@ -79,8 +77,7 @@ def _file(document: Mapping[str, Any]) -> GoogleFile:
         where = f"benchmarks.{number}"
         if _is_aggregate(entry, where):
             continue
-        name = entry["name"]
-        _check_printable(name, f"{where}.name")
+        name = one_line(entry["name"])
         if reason := _failure(entry, where):
             failed.setdefault(name, reason)
             continue
@@ -108,9 +105,7 @@ def _is_aggregate(entry: Mapping[str, Any], where: str) -> bool:
 
 def _failure(entry: Mapping[str, Any], where: str) -> str:
     if entry.get("error_occurred"):
-        reason = str(entry.get("error_message", "error_occurred"))
-        _check_printable(reason, f"{where}.error_message")
-        return reason
+        return one_line(str(entry.get("error_message", "error_occurred")))
     return "skipped" if entry.get("skipped") else ""
 
 
@@ -137,9 +132,3 @@ def _check_indexes(name: str, indexes: list[int | None]) -> None:
         raise ValueError(f"{name}: only some of its repetitions are numbered")
     if None not in indexes and len(set(indexes)) != len(indexes):
         raise ValueError(f"{name}: duplicate repetition_index")
-
-
-def _check_printable(text: str, where: str) -> None:
-    """Raise ValueError for control characters, which a schema cannot exclude."""
-    if any(unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") for c in text):
-        raise ValueError(f"{where}: {shown(text)} has control characters")

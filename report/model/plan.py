@@ -6,6 +6,7 @@ It is written once, to run.json before the first measurement, and never changed.
 from __future__ import annotations
 
 import datetime
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,16 @@ SCHEMA = 3
 METHOD = 1
 _TIME_OF_NAME = re.compile(r"(\d{8}-\d{6})-")
 CONTROL = "control"  # the role of an engine that is measured again
+
+
+def repetition_seed(master: int, repetition: int) -> int:
+    """Return the seed of all executables in a repetition: 1 to 2^31 - 1.
+
+    It is the first 31 bits of the SHA-256 of "kvmatrix MASTER REPETITION": the same
+    for all engines, unrelated between repetitions.  0 becomes 1.
+    """
+    digest = hashlib.sha256(f"kvmatrix {master} {repetition}".encode()).digest()
+    return max(1, int.from_bytes(digest[:4], "big") >> 1)
 
 
 @dataclass(frozen=True, order=True)

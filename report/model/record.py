@@ -191,6 +191,8 @@ Record = TypedDict(
         "watch": WatchFigures | None,
         "audit": AuditFigures | None,
         "ab": AbPlace,
+        "plan": str,  # the checksum of the plan that the line belongs to
+        "checksum": str,  # see report.terms.checksum
     },
     total=False,
 )

@@ -6,13 +6,13 @@ load() reads all of it, read_measurements() only the lines.  Both raise ResultsE
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from report.model import attempts
-from report.model.plan import Plan
+from report.model.plan import Plan, repetition_seed
 from report.model.plan_document import (
     PLAN,
     VERSIONS,
@@ -24,6 +24,7 @@ from report.model.record import LINES, Record
 from report.model.run import Measurement
 from report.terms.documents import (
     DAMAGED,
+    MOST_LINES_BYTES,
     Line,
     ResultsError,
     document_of,
@@ -31,6 +32,7 @@ from report.terms.documents import (
     remedied,
     split_lines,
 )
+from report.terms.membership import check_belongs, check_has_checksum
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ NO_MEASUREMENTS = MeasurementFile((), 0, False, hashlib.sha256().hexdigest())
 
 def read_measurements(path: Path) -> MeasurementFile:
     """Read measurements.jsonl; a torn last line is omitted and reported in `torn`."""
-    content = read_bytes(path)
+    content = read_bytes(path, MOST_LINES_BYTES)
     lines, valid_bytes = split_lines(content)
     return MeasurementFile(
         tuple(_measurement(line, f"{path}:{line.number}") for line in lines),
@@ -103,18 +105,28 @@ def load(path: Path) -> RecordedRun:
     lines, file = read_lines(path), str(path / LINES)
     with remedied():
         for m in lines.measurements:
-            _check_membership(m, plan, f"{file}:{m.line}")
+            check_belongs(m.record, document, f"{file}:{m.line}")
+            _check_schema(m, plan, f"{file}:{m.line}")
         attempts.check(lines.measurements, plan, file)
-    environment = read_environment(path)
+        check_seeds(lines.measurements, plan.seed, file)
+    environment = read_environment(path, document)
     return RecordedRun(path, plan, lines, environment, document)
 
 
-def read_environment(path: Path) -> dict[str, Any]:
-    """Read and validate the environment.json of a run folder.  Raises ResultsError."""
+def read_environment(path: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Read and validate the environment.json of a run folder.
+
+    Raises ResultsError, also if the document of the plan has a checksum and this one
+    has not.
+    """
     location = path / "environment.json"
     if not location.exists():
         raise ResultsError(f"{location}: no such file; {DAMAGED}")
-    return document_of(read_bytes(location), "environment", str(location), VERSIONS)
+    content = read_bytes(location)
+    document = document_of(content, "environment", str(location), VERSIONS)
+    with remedied():
+        check_has_checksum(document, plan, str(location))
+    return document
 
 
 def _measurement(line: Line, location: str) -> Measurement:
@@ -122,12 +134,15 @@ def _measurement(line: Line, location: str) -> Measurement:
     return Measurement.of(cast(Record, record), line.number)
 
 
-def _check_membership(m: Measurement, plan: Plan, location: str) -> None:
-    """Raise ResultsError unless a line belongs to this run."""
-    if m.record["run"] != plan.run:
-        raise ResultsError(
-            f"{location}: belongs to run {m.record['run']}, not {plan.run}"
-        )
+def check_seeds(measurements: Iterable[Measurement], master: int, file: str) -> None:
+    """Raise ResultsError unless each line has the seed of its repetition."""
+    for m in measurements:
+        if m.record["seed"] != (seed := repetition_seed(master, m.repetition)):
+            problem = f"seed {m.record['seed']}; the plan has {seed} for this"
+            raise ResultsError(f"{file}:{m.line}: {problem} repetition")
+
+
+def _check_schema(m: Measurement, plan: Plan, location: str) -> None:
     if m.record["schema"] != plan.schema:
         problem = f"schema {m.record['schema']} in a run of schema {plan.schema}"
         raise ResultsError(f"{location}: {problem}")

@@ -1,14 +1,19 @@
-"""Strict reading of the JSON documents of a run.
+"""Strict reading of JSON: files of a run, answers of executables, other tools' files.
 
-Every defect of a file raises ResultsError with the file, the line and the problem,
-so that a damaged file never ends in a traceback.
+All JSON from outside passes through here once: limits of size and depth, strict syntax,
+printable text, checksums, and a compiled schema.  Every defect raises ResultsError with
+the file, the line and the problem, so that a damaged file never ends in a traceback.
 """
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
 import math
+import os
+import re
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +25,9 @@ from fastjsonschema.draft04 import CodeGeneratorDraft04
 from fastjsonschema.draft07 import CodeGeneratorDraft07
 from fastjsonschema.ref_resolver import RefResolver
 
+from report.terms.checksum import is_intact
 from report.terms.encoding import decoded
+from report.terms.text_table import printable
 
 SCHEMA_DIR = Path(__file__).parents[1] / "schema"
 DAMAGED = "the run is damaged: restore the file or delete the run"
@@ -38,6 +45,11 @@ _TYPES = {
 _MOST = 2**64 - 1
 Versions = Mapping[str, range]  # of "schema" and "method"
 _DEEPEST = 32  # levels of nesting; our own documents have a third of that
+MOST_BYTES = 64 << 20  # of a document
+MOST_LINES_BYTES = 1 << 30  # of a file of lines
+MOST_LINE_BYTES = 16 << 20
+# In a JSON text a character that may not be printable is an escape or not ASCII.
+_MAYBE_HIDDEN = re.compile(rb"\\[bfru]|[\x7f-\xff]")
 
 
 class ResultsError(Exception):
@@ -52,19 +64,31 @@ class Line:
     text: bytes
 
 
-def read_bytes(path: Path, most: int | None = None) -> bytes:
-    """Return the file's content.  Raises ResultsError if it cannot be read.
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Return the content of a regular file of at most `most` bytes.
 
-    With `most`, it must be a regular file of at most that many bytes.
+    Never waits, even for a pipe.  Raises ResultsError.
     """
     try:
-        if most is not None and not path.is_file():
-            raise ResultsError(f"{path}: not a regular file")
-        if most is not None and path.stat().st_size > most:
-            raise ResultsError(f"{path}: larger than the limit of {most >> 20} MiB")
-        return path.read_bytes()
+        return bounded_content(path, most)
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
+
+
+def bounded_content(path: Path, most: int) -> bytes:
+    """Return the content of a regular file; raises OSError, also for any other file."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        with open(fd, "rb", closefd=False) as file:
+            content = file.read(most + 1)
+    finally:
+        os.close(fd)
+    if len(content) > most:
+        limit = f"{most >> 20} MiB" if most >= 1 << 20 else f"{most >> 10} KiB"
+        raise OSError(errno.EFBIG, f"larger than the limit of {limit}")
+    return content
 
 
 def canonical(document: object) -> str:
@@ -96,13 +120,26 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         json.dumps(document, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
         raise ResultsError(f"{place}: {_fault(text, error)}") from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise ResultsError(f"{place}: nested too deep") from None
+    except ValueError as error:
         raise ResultsError(f"{place}: not valid JSON: {_short(str(error))}") from None
     if not isinstance(document, dict):
         raise ResultsError(f"{place}: expected a JSON object")
     if _is_deeper(document, _DEEPEST):
         raise ResultsError(f"{place}: nested more than {_DEEPEST} levels deep")
+    if _MAYBE_HIDDEN.search(text):
+        document = {printable(key): _printed(v) for key, v in document.items()}
     return document
+
+
+def _printed(value: Any) -> Any:
+    """Return a value with printable text only; keys and texts at every depth."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {printable(key): _printed(inner) for key, inner in value.items()}
+    return [_printed(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _fault(text: bytes, error: json.JSONDecodeError) -> str:
@@ -141,7 +178,11 @@ def parse_document(text: bytes, place: str) -> dict[str, Any]:
     Raises ResultsError with the remedy for a damaged run.
     """
     with remedied():
-        return parse_object(text, place)
+        document = parse_object(text, place)
+        if not is_intact(text, document):
+            problem = "its checksum differs: it was changed after it was written"
+            raise ResultsError(f"{place}: {problem}")
+        return document
 
 
 def check_document(

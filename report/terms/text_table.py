@@ -27,8 +27,9 @@ _PLAIN = str.maketrans(
         **{"–": "-", "−": "-", "×": "x", "≤": "<=", "∞": "inf"},
     }
 )
-# A spreadsheet evaluates a text that begins with one of these as a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
+# A spreadsheet evaluates a text that begins with one of these as a formula; the last
+# four are their full-width forms.
+_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 @dataclass(frozen=True)
@@ -118,11 +119,22 @@ def plain(text: str) -> str:
 
 def visible(text: str) -> str:
     """Return the text with "?" for characters that are invisible or control output."""
+    if text.isprintable():
+        return text
     kinds = map(unicodedata.category, text)
     return "".join(
         "?" if kind[0] == "C" or kind in _ENDS else c
         for c, kind in zip(text, kinds, strict=True)
     )
+
+
+def printable(text: str) -> str:
+    """Return the text with only visible characters, tabs and line feeds.
+
+    A carriage return ends a line, as progress that an engine prints has it.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join("\t".join(map(visible, line.split("\t"))) for line in lines)
 
 
 def one_line(text: str) -> str:
@@ -138,9 +150,8 @@ def _field(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, list):
         value = "; ".join(value)
-    # The csv module quotes line feeds but not carriage returns, which its own reader
-    # treats as the end of a row.
-    text = str(value).replace("\r\n", "\n").replace("\r", "\n")
+    # On one line: readers differ in what ends a row within quotes.
+    text = one_line(str(value))
     if isinstance(value, str) and text.startswith(_FORMULA_STARTS):
         return "'" + text
     return text

@@ -1,14 +1,13 @@
 """Judging the lines of a run: which lines with status ok cannot be believed.
 
-A line is "wrong" if it breaks a rule or if its seed differs from that of most lines
-of its repetition.  So are all lines of an engine with two digests for the same work.
+A line is "wrong" if it breaks a rule.  So are all lines of an engine with two digests
+for the same work.
 If the digests of different engines disagree, at least one engine is wrong but it is
 unknown which, so all lines of the chart are DISPUTED.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -74,13 +73,11 @@ def verdicts(
     twins: Mapping[str, str] | None = None,
 ) -> list[tuple[str, str]]:
     """Return the (status, reason) to be shown for each line instead of its own."""
-    seeds = _usual_seeds(records)
     shown = []
     for record, context in zip(records, contexts, strict=True):
         fault = ""
         if record["status"] == "ok":
             fault = fault_of_line(record, context)
-            fault = fault or _seed_fault(record, seeds[record["repetition"]])
         recorded = (record["status"], record["reason"])
         shown.append(("wrong", fault) if fault else recorded)
     for index, reason in _contradictions(_believed(records, shown), twins or {}):
@@ -103,26 +100,6 @@ def _believed(
         for index, record in enumerate(records)
         if shown[index][0] == "ok" and record["verified"] and record["digest"]
     ]
-
-
-def _usual_seeds(records: Iterable[Record]) -> dict[int, int | None]:
-    """Return the seed of more than half of each repetition's lines, or None."""
-    seeds: dict[int, Counter[int]] = {}
-    for record in records:
-        seeds.setdefault(record["repetition"], Counter())[record["seed"]] += 1
-    usual: dict[int, int | None] = {}
-    for repetition, counted in seeds.items():
-        ((seed, lines),) = counted.most_common(1)
-        usual[repetition] = seed if 2 * lines > counted.total() else None
-    return usual
-
-
-def _seed_fault(record: Record, usual: int | None) -> str:
-    if record["seed"] == usual:
-        return ""
-    if usual is None:
-        return f"seed {record['seed']}: the lines of the repetition share no seed"
-    return f"seed {record['seed']}: most lines of the repetition have {usual}"
 
 
 def _work(record: Record) -> Work:

@@ -18,7 +18,7 @@ from report.model.count_lines import (
     end_line,
     key_of_count,
 )
-from report.model.plan import CellName
+from report.model.plan import CellName, repetition_seed
 from report.verdict.count_verdicts import CONFIRMED_COUNTS, SCREENED_COUNTS, suspicious
 from scripts.ab.counting_tools import SYSTEM_CALLS, Tool, Unreadable, find_tools
 from scripts.ab.reduced_cell import reduced_plan
@@ -29,11 +29,11 @@ from scripts.measure.driver_call import (
     RunContext,
     benchmark_of,
 )
-from scripts.measure.preparation import PrepareFailed, fresh, prepare, provide
+from scripts.measure.preparation import PrepareFailed, prepare, provide
 from scripts.measure.result_check import CheckedAnswer
 from scripts.planning.disk_room import DiskFull, is_full_error
 from scripts.planning.executable import history_of_cell
-from scripts.planning.order import ScheduledRepetition, repetition_seed
+from scripts.planning.order import ScheduledRepetition
 
 Append = Callable[[Mapping[str, Any]], None]
 Show = Callable[[str], None]
@@ -64,7 +64,7 @@ def count_cells(
     sides = {"a": context_a, "b": context_b}
     able = [c for c in cells if not any(b.plan.obstacle(c) for b in sides.values())]
     if tools is None:
-        tools = find_tools(context_a.executor, fresh(context_a.work / "tmp"))
+        tools = find_tools(context_a.executor, context_a.scratch.fresh("tmp"))
     for tool in tools:
         if tool.problem:
             show(f"{' and '.join(tool.counts)}: {tool.problem} ({_REMEDY})")
@@ -117,11 +117,12 @@ class _Counter:
         except PrepareFailed as failure:
             fields = _failed(failure.checked, failure.exit)
         except OSError as error:
+            context.scratch.check()
             if is_full_error(error):
                 raise DiskFull(f"the data directory {context.work.parent}") from error
             raise
         finally:
-            context.clean()
+            context.scratch.empty()
         line = {
             "schema": COUNTS_SCHEMA,
             "run": context.plan.run,
@@ -139,7 +140,7 @@ class _Counter:
     def _fields(
         self, context: RunContext, scheduled: ScheduledRepetition
     ) -> dict[str, Any]:
-        fresh(context.work / "tmp")
+        context.scratch.fresh("tmp")
         prepare(context, scheduled)
         fields: dict[str, Any] = {**dict.fromkeys(COUNTS), "ops": None}
         for tool in self.tools:

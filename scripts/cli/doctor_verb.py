@@ -31,7 +31,8 @@ from scripts.planning.found_engines import (
 )
 from scripts.show.listing import suite_plan
 from scripts.show.output import Output
-from scripts.store.run_places import WORK_FOLDER, work_folder
+from scripts.store.own_files import work_folder
+from scripts.store.run_places import WORK_FOLDER
 from scripts.store.run_store import create_usable, sole_user
 
 _SUITE = "quick"

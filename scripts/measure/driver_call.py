@@ -1,12 +1,11 @@
 """One process of a repetition: its command line and its raw answer."""
 
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from report.model.plan import CellName, Plan
+from report.model.plan import CellName, Plan, repetition_seed
 from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
 from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
 from scripts.machine.repetition_monitor import MachineMonitor, RepetitionMonitor
@@ -18,7 +17,8 @@ from scripts.planning.executable import (
     history_of,
     process_flags,
 )
-from scripts.planning.order import ScheduledRepetition, repetition_seed
+from scripts.planning.order import ScheduledRepetition
+from scripts.store.own_files import WorkFolder, remove
 
 REASON_CHARS = 500
 ANSWER_LIMIT_BYTES = 16 << 20
@@ -31,11 +31,16 @@ class RunContext:
     plan: Plan
     build_dir: Path
     stamps: Mapping[str, Stamp | None]  # by executable, taken before its checksum
-    work: Path  # <data dir>/.kvmatrix-work
+    scratch: WorkFolder
     executor: Executor
     surroundings: MachineMonitor
     tick: PeriodicCall  # reads the progress of a measured process
     starts: Callable[[ScheduledRepetition], None]  # called before each measurement
+
+    @property
+    def work(self) -> Path:
+        """The runner's folder, <data dir>/.kvmatrix-work."""
+        return self.scratch.path
 
     @property
     def answer(self) -> Path:
@@ -46,11 +51,6 @@ class RunContext:
     def progress(self) -> Path:
         """The operation counter of the measured process: 8 bytes, little-endian."""
         return self.work / "progress"
-
-    def clean(self) -> None:
-        """Remove the leftovers of repetitions."""
-        if self.work.exists():
-            shutil.rmtree(self.work)
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,14 @@ def benchmark_of(context: RunContext, scheduled: ScheduledRepetition) -> Benchma
 def run_process(
     context: RunContext, call: DriverCall, observer: RepetitionMonitor | None = None
 ) -> ProcessResult:
-    """Run one process.  Raises ExecutableChanged.
+    """Run one process.  Raises ExecutableChanged or WorkFolderLost.
 
     Only a process with an observer, that is a measured one, is watched while it runs.
     """
     _check_executable(context, context.plan.engine(call.cell.engine).executable)
+    context.scratch.check()
     for leftover in (context.answer, context.progress):
-        _remove(leftover)
+        remove(leftover)
     command, timeout_s = command_of(context, call), context.plan.suite.timeout_s
     if observer is None:
         return context.executor.run(command, timeout_s)
@@ -133,14 +134,6 @@ def _open_without_waiting(path: str, flags: int) -> int:
     # O_NONBLOCK: opening a pipe must not wait for a writer.  O_NOFOLLOW: a link could
     # lead to any file of the machine.
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
-
-
-def _remove(path: Path) -> None:
-    """Remove a file, a link or a folder, whichever the executable left."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def command_of(context: RunContext, call: DriverCall) -> list[str]:

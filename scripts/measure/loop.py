@@ -1,11 +1,9 @@
 """The loop of a run, of one build or two: measures what its schedule yields."""
 
-import shutil
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Self
 
 from report.model.plan import Plan
@@ -20,6 +18,7 @@ from scripts.measure.events import (
     View,
 )
 from scripts.planning.order import ScheduledRepetition
+from scripts.store.own_files import WorkFolder
 from scripts.store.run_store import RunFolder
 
 
@@ -72,7 +71,7 @@ class Loop:
     lines: list[Record]  # all on disk, including those of earlier sessions
     view: View
     executor: Executor
-    work: Path
+    scratch: WorkFolder
     clock: Callable[[], float] = time.monotonic
     _started_s: float = field(init=False, default=0.0)
     _pace: RunProgress = field(init=False, default_factory=RunProgress)
@@ -93,30 +92,25 @@ class Loop:
     def execute(self, schedule: Schedule) -> None:
         """Measure everything that is missing.
 
-        Raises Interrupted, DiskFull or ExecutableChanged; stored lines are kept.
+        Raises Interrupted, DiskFull, ExecutableChanged or WorkFolderLost; stored lines
+        are kept.  Raises RunFolderLost if they are not.
         """
         self._started_s = self.clock()
-        self._clean()
-        self.work.mkdir(parents=True)
-        try:
-            for task in schedule.tasks():
-                self._task = task
-                self._keep_pace(schedule)
-                for finished in task.repetitions():
-                    self.executor.stop.check()
-                    self._store(schedule, task, finished)
-            schedule.conclude()
-        finally:
-            self._clean()
+        self.scratch.empty()
+        for task in schedule.tasks():
+            self._task = task
+            self._keep_pace(schedule)
+            self.folder.check()
+            for finished in task.repetitions():
+                self.executor.stop.check()
+                self._store(schedule, task, finished)
+        schedule.conclude()
+        self.folder.check()
 
     @property
     def elapsed_s(self) -> float:
         """Seconds since the loop began."""
         return self.clock() - self._started_s
-
-    def _clean(self) -> None:
-        if self.work.exists():
-            shutil.rmtree(self.work)
 
     def _store(self, schedule: Schedule, task: Task, finished: Finished) -> None:
         line = finished.line
@@ -154,7 +148,7 @@ class Loop:
         This runs during the measurement, so it must be cheap: no predictions here.
         """
         try:
-            counter = (self.work / "progress").read_bytes()
+            counter = (self.scratch.path / "progress").read_bytes()
         except OSError:
             counter = b""
         if len(counter) == 8:

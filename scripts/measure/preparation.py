@@ -31,14 +31,6 @@ class PrepareFailed(Exception):
         self.checked, self.exit = checked, exit_text
 
 
-def fresh(folder: Path) -> Path:
-    """Create the folder, or empty it, and return it."""
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    return folder
-
-
 def prepare(context: RunContext, scheduled: ScheduledRepetition) -> int | None:
     """Fill and audit the database that a unit shares.
 
@@ -49,7 +41,7 @@ def prepare(context: RunContext, scheduled: ScheduledRepetition) -> int | None:
     start = context.plan.start(cell)
     if start is None:
         return None
-    database = fresh(context.work / "prepared")
+    database = context.scratch.fresh("prepared")
     call, wall_ns = DriverCall(cell, scheduled.repetition, database, ""), 0
     for number, name in enumerate(start.fill, 1):
         is_last = number == len(start.fill)
@@ -80,7 +72,7 @@ def provide(context: RunContext, start: InitialState | None, database: Path) -> 
 
     Nothing older is then written back during the measurement.
     """
-    fresh(database)
+    context.scratch.fresh(database.name)
     if start is not None:
         database.rmdir()  # cp would copy into a folder that exists
         _tool(context, (*_COPY, str(context.work / "prepared"), str(database)))
@@ -88,11 +80,12 @@ def provide(context: RunContext, start: InitialState | None, database: Path) -> 
 
 
 def _tool(context: RunContext, command: Sequence[str]) -> None:
-    """Run a system tool.  Raises DiskFull or PrepareFailed."""
+    """Run a system tool.  Raises DiskFull, WorkFolderLost or PrepareFailed."""
     outcome = context.executor.run(
         command, max(context.plan.suite.timeout_s, _TOOL_TIMEOUT_S)
     )
     if outcome.exit != "0":
+        context.scratch.check()
         if looks_full(context.work, outcome.stderr_tail):
             raise DiskFull(f"the data directory {context.work.parent}")
         problem = f"{command[0]} failed (exit: {outcome.exit}): {outcome.stderr_tail}"

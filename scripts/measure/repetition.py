@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from report.model.plan import METHOD, SCHEMA
+from report.model.plan import METHOD, SCHEMA, repetition_seed
 from report.model.record import AbPlace, Record
 from report.model.run import LATENCY, THROUGHPUT
 from report.trust.cell_context import context_of_cell
@@ -20,7 +20,7 @@ from scripts.machine.repetition_monitor import RepetitionMonitor
 from scripts.measure.audit import audited_call
 from scripts.measure.driver_call import DriverCall, RunContext, benchmark_of
 from scripts.measure.loop import Finished, Task
-from scripts.measure.preparation import PrepareFailed, fresh, prepare, provide
+from scripts.measure.preparation import PrepareFailed, prepare, provide
 from scripts.measure.result_check import (
     empty_record,
     failure_line,
@@ -29,7 +29,7 @@ from scripts.measure.result_check import (
 )
 from scripts.planning.disk_room import DiskFull, is_full_error
 from scripts.planning.executable import history_of_cell
-from scripts.planning.order import ScheduledRepetition, is_superseded, repetition_seed
+from scripts.planning.order import ScheduledRepetition, is_superseded
 
 
 def run_unit(
@@ -39,7 +39,7 @@ def run_unit(
 
     A disturbed repetition is retried at once, from the same prepared database.  Each
     line is complete when it is yielded; the next attempt starts after that.  Raises
-    Interrupted, DiskFull or ExecutableChanged.
+    Interrupted, DiskFull, ExecutableChanged or WorkFolderLost.
     """
     unit = _Unit(context)
     try:
@@ -50,11 +50,12 @@ def run_unit(
                 if not is_superseded(context.plan, finished.line):
                     break
     except OSError as error:
+        context.scratch.check()
         if is_full_error(error):
             raise DiskFull(f"the data directory {context.work.parent}") from error
         raise
     finally:
-        context.clean()
+        context.scratch.empty()
 
 
 class _Unit:
@@ -69,7 +70,7 @@ class _Unit:
     def make(self, scheduled: ScheduledRepetition) -> Finished:
         """Run one attempt; the wall time of the first includes the preparation."""
         started_ns = time.monotonic_ns()
-        fresh(self._context.work / "tmp")
+        self._context.scratch.fresh("tmp")
         prepare_ns = self._prepare(scheduled)
         fields = _fields(self._context, scheduled, self._failure)
         wall_ns = time.monotonic_ns() - started_ns

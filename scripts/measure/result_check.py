@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from report.model.plan import METHOD, SCHEMA, Plan
+from report.model.plan import METHOD, SCHEMA, Plan, repetition_seed
 from report.model.record import Record
 from report.terms.documents import ResultsError, keys_of, parse_object, validate
 from report.terms.rulebook import BENCHMARKS
@@ -29,7 +29,6 @@ from scripts.measure.driver_call import (
     without_places,
 )
 from scripts.planning.disk_room import DiskFull, looks_full
-from scripts.planning.order import repetition_seed
 
 _STATUSES = ("ok", "unsupported", "wrong", "error")
 _KEPT_ON_FAILURE = ("engine_version", "options", "settings", "build")
@@ -103,11 +102,16 @@ def judge(expected: Expected, outcome: ProcessResult, answer: bytes) -> CheckedA
 def run_driver(
     context: RunContext, call: DriverCall, observer: RepetitionMonitor | None = None
 ) -> tuple[ProcessResult, CheckedAnswer]:
-    """Run one process and check its answer.  Raises DiskFull or ExecutableChanged."""
+    """Run one process and check its answer.
+
+    Raises DiskFull, ExecutableChanged or WorkFolderLost.
+    """
     outcome = run_process(context, call, observer)
     checked = _checked(context, call, outcome)
-    if not checked.ok and looks_full(context.work, checked.reason):
-        raise DiskFull(f"the data directory {context.work.parent}")
+    if not checked.ok:
+        context.scratch.check()
+        if looks_full(context.work, checked.reason):
+            raise DiskFull(f"the data directory {context.work.parent}")
     reason = without_places(context, checked.reason)
     return outcome, CheckedAnswer(checked.status, reason, checked.record)
 

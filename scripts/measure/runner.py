@@ -27,12 +27,12 @@ from scripts.planning.found_engines import (
 )
 from scripts.planning.new_plan import Selection, make_plan
 from scripts.planning.resume_check import changes
+from scripts.store.own_files import WorkFolder, work_folder
 from scripts.store.run_places import (
     RunPlaces,
     new_name,
     refuse_full_disk,
     refuse_shared_folder,
-    work_folder,
 )
 from scripts.store.run_store import RunFolder, sole_user
 
@@ -54,6 +54,7 @@ class Runner:
     places: RunPlaces
     system: SystemAccess
     executor: Executor
+    scratch: WorkFolder  # in the data directory
     machine: Machine = field(init=False)
     stamps: dict[str, Stamp | None] = field(init=False, default_factory=dict)
 
@@ -135,7 +136,7 @@ class Runner:
 
     def loop(self, folder: RunFolder, lines: list[Record], view: View) -> Loop:
         """Return a loop that appends to the lines of this folder."""
-        return Loop(folder, lines, view, self.executor, self.places.work)
+        return Loop(folder, lines, view, self.executor, self.scratch)
 
     def forecast(self, plan: Plan) -> Forecast:
         """Return the predicted time of a plan, from the runs on disk."""
@@ -147,7 +148,7 @@ class Runner:
             plan=plan,
             build_dir=self.places.build_dir,
             stamps=self.stamps,
-            work=self.places.work,
+            scratch=self.scratch,
             executor=self.executor,
             surroundings=self.system.surroundings(self.machine),
             tick=loop.tick,
@@ -182,7 +183,7 @@ def open_runner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
         sole_user(places.results, "results"),
         sole_user(places.data_dir, "data"),
         executor.stop.on_signals(),
-        work_folder(places.work),
+        work_folder(places.work) as scratch,
     ):
-        (places.work / "tmp").mkdir(exist_ok=True)
-        yield Runner(places, system, executor)
+        scratch.fresh("tmp")
+        yield Runner(places, system, executor, scratch)

@@ -20,6 +20,7 @@ from scripts.measure.loop import Loop, Schedule
 from scripts.measure.runner import Runner
 from scripts.planning.disk_room import DiskFull
 from scripts.planning.resume_check import CannotResume
+from scripts.store.own_files import WorkFolderLost
 from scripts.store.run_store import RunFolder, create_folder, drop_torn_line
 
 
@@ -134,6 +135,6 @@ def _outcome_of(loop: Loop, schedule: Schedule) -> tuple[int, str]:
         return stop.exit_code, "interrupted"
     except DiskFull as full:
         return 3, f"{full}; free some space"
-    except ExecutableChanged as change:
+    except (ExecutableChanged, WorkFolderLost) as change:
         return 3, str(change)
     return 0, ""

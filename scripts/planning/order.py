@@ -1,6 +1,5 @@
 """The order of a run: which cell is measured when, with which seed; what is left."""
 
-import hashlib
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -49,16 +48,6 @@ def _units(plan: Plan, cells: Sequence[int]) -> list[list[int]]:
         key = canonical(shared if start else [index])
         groups.setdefault(key, []).append(index)
     return list(groups.values())
-
-
-def repetition_seed(master: int, repetition: int) -> int:
-    """Return the seed of all executables in a repetition: 1 to 2^31 - 1.
-
-    It is the first 31 bits of the SHA-256 of "kvmatrix MASTER REPETITION": the same
-    for all engines, unrelated between repetitions.  0 becomes 1.
-    """
-    digest = hashlib.sha256(f"kvmatrix {master} {repetition}".encode()).digest()
-    return max(1, int.from_bytes(digest[:4], "big") >> 1)
 
 
 def cell_of(line: Record) -> CellName:

@@ -1,9 +1,7 @@
 """The folders that a run uses, and checks that disk and memory suffice for it."""
 
 import datetime
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -156,14 +154,3 @@ def new_name(results: Path, suite: str) -> str:
         number += 1
         candidate = f"{name}-{number}"
     return candidate
-
-
-@contextmanager
-def work_folder(path: Path) -> Iterator[None]:
-    """Create the runner's folder; remove it at the end of the block."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        yield
-    finally:
-        if path.exists():
-            shutil.rmtree(path)

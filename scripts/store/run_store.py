@@ -20,9 +20,11 @@ from typing import Any
 from report.model.ab_plan import AB_PLAN
 from report.model.plan_document import PLAN
 from report.model.record import LINES
-from report.terms.documents import ResultsError, validate
+from report.terms.checksum import KEY, with_checksum
+from report.terms.documents import ResultsError, parse_object, read_bytes, validate
 from report.terms.numbers import count
 from scripts.planning.disk_room import DiskFull
+from scripts.store.own_files import is_open_file, open_own, remove
 
 # The kinds of runs are distinguished by the document that contains the plan.
 ORDINARY, AB = PLAN, AB_PLAN
@@ -37,6 +39,10 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 class FolderLocked(Exception):
     """Another runner is using the folder."""
+
+
+class RunFolderLost(ResultsError):
+    """The folder of a run was removed or replaced while the run was measured."""
 
 
 def create_usable(folder: Path, purpose: str) -> None:
@@ -79,21 +85,24 @@ class RunFolder:
     """One run on disk, with one of its files of lines open for appending."""
 
     def __init__(self, path: Path, lines: str = LINES) -> None:
-        self.path = path
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        self._fd = os.open(path / lines, flags, 0o644)
+        self.path, self._file = path, path / lines
+        self._plan = _checksum_of_plan(path)
+        self._fd = open_own(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     def close(self) -> None:
         """Close the file."""
         os.close(self._fd)
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Append one line and sync it.  Raises DiskFull.
+        """Append one line, with its checksum and that of its plan, and sync it.
 
-        If that fails, the file is truncated to its previous length.
+        If that fails, the file is truncated to its previous length.  Raises DiskFull
+        or RunFolderLost.
         """
-        text = json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n"
-        content = text.encode()
+        self.check()
+        line = {**line, "plan": self._plan} if self._plan else line
+        text = json.dumps(line, separators=(",", ":"), allow_nan=False)
+        content = f"{with_checksum(text)}\n".encode()
         valid_bytes = os.fstat(self._fd).st_size
         try:
             written = os.write(self._fd, content)
@@ -105,6 +114,24 @@ class RunFolder:
             if error.errno in _FULL:
                 raise DiskFull(f"the results directory {self.path.parent}") from error
             raise
+
+    def check(self) -> None:
+        """Raise RunFolderLost unless what was written is still in its place."""
+        if not is_open_file(self._file, self._fd):
+            raise RunFolderLost(
+                f"{self._file} was removed or replaced during the run; the run was"
+                " stopped, and what it had measured is lost; start a new run"
+            )
+
+
+def _checksum_of_plan(path: Path) -> str | None:
+    """Return the checksum in the plan of a run, which its lines refer to.
+
+    A run from before there were checksums has none.
+    """
+    plan = next(path / kind for kind in EVERY_KIND if (path / kind).is_file())
+    checksum: str | None = parse_object(read_bytes(plan), str(plan)).get(KEY)
+    return checksum
 
 
 def create_folder(
@@ -134,12 +161,12 @@ def create_folder(
 
 def _remove_unfinished(results: Path) -> None:
     for leftover in results.glob(f"{_UNFINISHED}*"):
-        shutil.rmtree(leftover)
+        remove(leftover)
 
 
 def _write_document(path: Path, document: Mapping[str, Any]) -> None:
     validate(document, path.stem, path.name)
-    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    text = with_checksum(json.dumps(document, indent=1, allow_nan=False)) + "\n"
     with path.open("x", encoding="utf-8") as file:
         file.write(text)
         file.flush()
@@ -156,9 +183,12 @@ def _sync_folder(folder: Path) -> None:
 
 def drop_torn_line(file: Path, valid_bytes: int) -> None:
     """Truncate a file after its last complete line."""
-    with file.open("r+b") as stream:
-        stream.truncate(valid_bytes)
-        os.fsync(stream.fileno())
+    fd = open_own(file, os.O_WRONLY)
+    try:
+        os.ftruncate(fd, valid_bytes)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Path:

@@ -17,7 +17,7 @@ from report.model.ab_lines import SLOTS, side_at, stage_of
 from report.model.ab_plan import SIDES
 from report.model.ab_rule import AbRule
 from report.model.count_lines import end_line
-from report.model.plan import CellName
+from report.model.plan import CellName, repetition_seed
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import suspects
 from tests.builders import synthetic_records, synthetic_run
@@ -124,7 +124,8 @@ def ab_lines(
                 line |= {"run": plan["run"], "repetition": number, "order": len(lines)}
                 place = {"side": side, "stage": stage_of(rule, number), "round": number}
                 place |= {"slot": slot, "padding_bytes": draw.randrange(4096)}
-                lines.append({**line, "seed": 1000 + number, "ab": place})
+                line["seed"] = repetition_seed(plan["seed"], number)
+                lines.append({**line, "ab": place})
     return lines
 
 

@@ -19,6 +19,7 @@ from tests.builders.synthetic_descriptions import (
 
 Record = Any  # the keys of a line, or some of them
 
+SEED = 301  # of the plan
 RUN_ID = "20260102-030405-synthetic"
 OPS = 1000
 ENTRY_BYTES = 116
@@ -68,7 +69,7 @@ def answer(
     by_thread = [ops // resolved["threads"]] * resolved["threads"]
     base = {
         **{"schema": 3, "method": 1, "engine": "one", "engine_version": "1.0"},
-        **{"benchmark": benchmark, "seed": 301, "status": "ok", "reason": ""},
+        **{"benchmark": benchmark, "seed": SEED, "status": "ok", "reason": ""},
         **{"verified": True, "planned_ops": ops, "ops": ops, "found": found},
         **{"bytes": entries_bytes if has_bytes else 0, "truncated": False},
         **{"ending": "closed", "open_ns": 1000000, "loop_ns": loop_ns},
@@ -142,7 +143,7 @@ def line(
     return {
         **answer(cell["benchmark"], ops, timed_ns - flush_ns, flush_ns, options),
         **{"run": RUN_ID, **cell, "repetition": repetition, "order": order},
-        **{"seed": 301 + repetition, "pass": "throughput", "attempt": 1},
+        **{"pass": "throughput", "attempt": 1},
         "prepare_ns": None if is_writing else 20000000,
         "audit": audit if is_writing else None,
         **{"disturbance": QUIET, "watch": {**watch, "runner_cpu_ns": 900000}},
@@ -165,7 +166,7 @@ def counted(
     """Return the line of a process of an A/B run that is counted and not timed."""
     return {
         **{"schema": 1, "run": RUN_ID, **cell, "side": side, "number": number},
-        **{"seed": 301, "status": "ok", "reason": "", "ops": OPS, "num": OPS},
+        **{"seed": SEED, "status": "ok", "reason": "", "ops": OPS, "num": OPS},
         **{"instructions": 10**7, "write_calls": 100, "sync_calls": 0},
         **{"threads_started": 0, "exit": "0", **changed},
     }
@@ -175,7 +176,7 @@ def latency_of(line: Mapping[str, Any], repetition: int) -> Record:
     """Return the latency repetition for a throughput line: a tenth slower."""
     timed_ns = (line["loop_ns"] + line["flush_ns"]) * 11 // 10
     latency = timed(retimed(line, timed_ns - line["flush_ns"]))
-    latency |= {"pass": "latency", "repetition": repetition, "seed": 301 + repetition}
+    latency |= {"pass": "latency", "repetition": repetition}
     if line["audit"] is not None:
         latency = killed(latency) | {"exit": "signal 9"}
         latency["audit"] = {**line["audit"], "open_ns": 3000000}

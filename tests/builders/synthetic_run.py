@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from report.model.plan import repetition_seed
 from report.terms.rulebook import recorded
 from tests.builders import synthetic_descriptions, synthetic_records
 from tests.builders.synthetic_descriptions import BUILD
@@ -80,7 +81,7 @@ def plan(
             **{"name": "synthetic", "title": "Synthetic rates", "published": None},
             **{"latency": True, "control": "", "rate": None},
         },
-        "seed": 301,
+        "seed": synthetic_records.SEED,
         "repetitions": repetitions,
         "command": "kvmatrix run synthetic",
         "engines": [
@@ -269,12 +270,23 @@ def write_run(
     """Write the three files; return `folder`."""
     document = plan() if document is None else document
     measurements = lines(document) if measurements is None else measurements
+    measurements = [seeded(document, line) for line in measurements]
     folder.mkdir(parents=True, exist_ok=True)
     for part, content in ((name, document), ("environment", environment())):
         text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
         (folder / f"{part}.json").write_text(text, "utf-8")
     (folder / "measurements.jsonl").write_text(json_lines(measurements), "utf-8")
     return folder
+
+
+def seeded(plan: Document, line: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the line with the seed that the plan has for its repetition.
+
+    A line with an unusual seed keeps it.
+    """
+    if line.get("seed") != synthetic_records.SEED:
+        return line
+    return {**line, "seed": repetition_seed(plan["seed"], line["repetition"])}
 
 
 def json_lines(lines: Sequence[Mapping[str, Any]]) -> str:

@@ -14,6 +14,7 @@ import pytest
 from tests.places import PATIENCE_S
 from tests.support.command_line import call
 from tests.support.lab import Lab, is_alive, kill, make_lab, wait_for_number
+from tests.support.resealed import edit_plan
 
 CELLS = ("fillrandom", "readrandom")
 SHORT = ("--screen-rounds", "3", "--confirm-rounds", "4", "--no-counts")
@@ -357,8 +358,11 @@ def test_a_rebuilt_side_is_not_resumed(lab: Lab) -> None:
 
 def test_a_changed_plan_is_not_resumed(lab: Lab) -> None:
     aa(lab)
-    path = lab.run_folder / "ab.json"
-    path.write_text(path.read_text().replace('"num": 64', '"num": 65'))
+
+    def change(plan: dict[str, Any]) -> None:
+        plan["scenarios"][0]["flags"]["one"]["num"] = 65
+
+    edit_plan(lab.run_folder, change)
     done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
     assert done.returncode == 2
     assert "ab.json: flags were altered: settings_sha256 differs" in done.stderr
@@ -366,10 +370,7 @@ def test_a_changed_plan_is_not_resumed(lab: Lab) -> None:
 
 def test_a_run_with_removed_flags_is_not_resumed(lab: Lab) -> None:
     aa(lab)
-    path = lab.run_folder / "ab.json"
-    document = json.loads(path.read_text())
-    document["scenarios"][0]["flags"] = {}
-    path.write_text(json.dumps(document))
+    edit_plan(lab.run_folder, lambda plan: plan["scenarios"][0].update(flags={}))
     done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
     assert done.returncode == 2
     assert "ab.json: scenario base: flags of one: num is missing" in done.stderr

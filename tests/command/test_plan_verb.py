@@ -25,6 +25,7 @@ from scripts.store.run_places import CannotStart, refuse_small_memory
 from scripts.store.run_store import find_run
 from tests.builders.simple_plans import FLAGS, engine, plan
 from tests.support.lab import Lab, make_lab
+from tests.support.resealed import edit_plan
 
 SIZES = (30_000, 100_000, 300_000)
 NUM = 1_000_000_000
@@ -392,8 +393,7 @@ def test_another_machine_predicts_nothing(lab: Lab) -> None:
 
 def test_a_named_run_of_another_machine_is_refused(lab: Lab) -> None:
     assert lab.call("run", "lab", "-n", "1").returncode == 0
-    path = lab.run_folder / "run.json"
-    path.write_text(json.dumps({**lab.plan(), "machine": {"cpu_model": "other"}}))
+    edit_plan(lab.run_folder, lambda plan: plan.update(machine={"cpu_model": "other"}))
     done = lab.call("plan", "lab", "--num", "2000", "--from", "@last")
     assert done.returncode == 2 and "made on another machine" in done.stderr
     assert lab.call("plan", "lab", "--num", "2000").returncode == 5  # nothing to learn

@@ -1,7 +1,7 @@
 """Sweeps in the configuration: only the sweep may set its flag."""
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +10,7 @@ from report.terms.documents import ResultsError
 from report.trust.judge import load_run
 from tests.configuration.test_scenario_file import BASE, ENGINES, SUITE, load_config
 from tests.support.lab import Lab, make_lab
+from tests.support.resealed import edit_plan
 
 THREADS = "[sweep]\nthreads = [1, 4]\n"
 
@@ -97,9 +98,11 @@ def test_a_run_whose_point_is_elsewhere_is_not_read(lab: Lab) -> None:
     assert lab.call("run", "lab").returncode == 0
     (folder,) = lab.results.iterdir()
     assert len(load_run(folder).plan.scenarios) == 2
-    plan = json.loads((folder / "run.json").read_text())
-    plan["scenarios"][0]["flags"]["alpha"]["value_size"] = 100
-    (folder / "run.json").write_text(json.dumps(plan))
+
+    def change(plan: dict[str, Any]) -> None:
+        plan["scenarios"][0]["flags"]["alpha"]["value_size"] = 100
+
+    edit_plan(folder, change)
     with pytest.raises(ResultsError, match="swept value_size is 4, but its flags have"):
         load_run(folder)
 

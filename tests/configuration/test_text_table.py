@@ -58,11 +58,18 @@ def test_a_hostile_cell_stays_in_its_cell_of_a_page() -> None:
     assert (rate.text, note.text) == ("1", "")
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\nx", "\rx"])
-def test_no_text_of_a_csv_is_a_formula(text: str) -> None:
-    read = list(csv.reader(io.StringIO(csv_text(["a", "b"], [[text, -1.5]]), "")))
-    unquoted = text.replace("\r", "\n")  # a carriage return would end the row
-    assert read == [["a", "b"], [f"'{unquoted}", "-1.5"]]
+FORMULAS = ("=1+1", "+1", "-1", "@x", "＝1", "＋1", "－1", "＠x")
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+@pytest.mark.parametrize("before", ["", " ", "\t", "\n", "\r\n", "loading\r"])
+def test_no_text_of_a_csv_is_a_formula(text: str, before: str) -> None:
+    """Wherever a reader thinks that a row or a field begins."""
+    content = csv_text(["a", "b"], [[f"{before}{text}", -1.5]])
+    assert content.count("\n") == 2 and "\r" not in content and "\t" not in content
+    read = list(csv.reader(io.StringIO(content, "")))
+    shown = f"'{text}" if not before.strip() else f"loading {text}"
+    assert read == [["a", "b"], [shown, "-1.5"]]
 
 
 @pytest.mark.parametrize("char", ["\u2028", "\u2029", "\ud800", "\ue000", "\x85"])

@@ -207,4 +207,4 @@ def test_csv_texts_are_never_formulas(tmp_path: Path) -> None:
     lines[0] |= {"status": "error", "reason": '=cmd|" /C calc"!A0,\nnext'}
     run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
     row = next(iter(csv.DictReader(io.StringIO(csv_format.render(run)))))
-    assert row["reason"] == "'" + lines[0]["reason"]
+    assert row["reason"] == "'" + lines[0]["reason"].replace("\n", " ")

@@ -24,6 +24,7 @@ from scripts.machine.child_process import PeriodicCall, ProcessResult, Spawner
 from scripts.measure.driver_call import RunContext
 from scripts.planning.executable import Stamp, describe, executable_path
 from scripts.planning.found_engines import child_environment
+from scripts.store.own_files import WorkFolder
 from tests.builders.count_reports import REFS, TABLE
 from tests.builders.simple_plans import description, engine, plan
 from tests.places import BUILD, PATIENCE_S
@@ -98,7 +99,7 @@ def context_of(
         plan=run_plan,
         build_dir=build_dir,
         stamps={name: Stamp.of(executable_path(build_dir, name)) for name in names},
-        work=work,
+        scratch=WorkFolder(work),
         executor=executor,
         surroundings=cast(Any, None),
         tick=PeriodicCall(lambda _pid: None, 1.0),
@@ -166,7 +167,7 @@ def test_each_repetition_is_a_line_with_the_counts_of_both_tools(
     cells = [
         CellName(c.engine, c.scenario, c.benchmark) for c in context_of(lab).plan.cells
     ]
-    stored = read_count_lines(path, "20260102-030405-lab", cells)
+    stored = read_count_lines(path, {"run": "20260102-030405-lab"}, cells)
     assert list(stored.lines) == lines
     assert not stored.torn
 
@@ -182,7 +183,7 @@ def test_only_the_measured_process_runs_under_a_tool(lab: Lab, tmp_path: Path) -
 def test_nothing_is_left_in_the_data_directory(lab: Lab, tmp_path: Path) -> None:
     context = context_of(lab)
     count(context, context, both(tmp_path))
-    assert lab.data_files() == []
+    assert lab.data_files() == ["work"]
 
 
 def test_stored_counts_are_not_repeated(lab: Lab, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from scripts.planning.order import ScheduledRepetition
 from tests.builders import synthetic_descriptions
 from tests.builders.simple_plans import FLAGS, engine, plan
 from tests.support.lab import Lab, make_lab
+from tests.support.resealed import edit_lines
 
 FIRST = ScheduledRepetition(0, 0, 1)
 
@@ -139,13 +140,14 @@ def test_an_ab_dry_run_includes_the_counting(lab: Lab) -> None:
 def test_a_history_holds_the_fill_once(lab: Lab) -> None:
     lab.scenario(benchmarks=("readseq", "readrandom"))
     lab.call("run", "lab", "-n", "3")
-    lines = lab.lines()
-    for line in lines:
-        had_fill = line["prepare_ns"] is not None
-        line["wall_ns"] = 10**9 + had_fill * 5 * 10**9
-        line["prepare_ns"] = 5 * 10**9 if had_fill else None
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    lab.measurements.write_text(text)
+
+    def change(lines: list[dict[str, Any]]) -> None:
+        for line in lines:
+            had_fill = line["prepare_ns"] is not None
+            line["wall_ns"] = 10**9 + had_fill * 5 * 10**9
+            line["prepare_ns"] = 5 * 10**9 if had_fill else None
+
+    edit_lines(lab.measurements, change)
     document = json.loads(
         lab.call("run", "lab", "-n", "3", "--dry-run", "--json").stdout
     )

@@ -10,6 +10,7 @@ import pytest
 from report.model.plan import InitialState
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.preparation import provide
+from scripts.store.own_files import WorkFolder
 from tests.support.lab import Lab, make_lab
 
 BENCHMARKS = ("readseq", "readmissing", "overwrite", "fillseq")
@@ -67,6 +68,7 @@ def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
     (tmp_path / "cell/left").touch()
     context = SimpleNamespace(
         work=tmp_path,
+        scratch=WorkFolder(tmp_path),
         plan=SimpleNamespace(suite=SimpleNamespace(timeout_s=60.0)),
         executor=SimpleNamespace(run=run),
     )

@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from report.model.record import LINES
+from report.terms.checksum import with_checksum
 from tests.places import PATIENCE_S
 from tests.support.command_line import call
 from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, kill, make_lab
 from tests.support.quiet_machine import quiet_machine
+from tests.support.resealed import edit_lines, edit_plan
 
 KILLS = 25
 
@@ -124,9 +127,7 @@ def test_a_finished_run_has_nothing_to_resume(lab: Lab) -> None:
 
 def test_an_edited_line_is_judged_as_the_report_judges_it(lab: Lab) -> None:
     lab.call("run", "lab", "-n", "1")
-    lines = lab.lines()
-    lines[0]["loop_ns"] = 1
-    lab.measurements.write_text("".join(f"{json.dumps(x)}\n" for x in lines))
+    edit_lines(lab.measurements, lambda lines: lines[0].update(loop_ns=1))
     done = lab.call("resume", "@last")
     assert done.returncode == 3
     assert "WRONG" in done.stdout and "less than 1 ns for each" in done.stdout
@@ -164,8 +165,7 @@ def refusal(lab: Lab) -> str:
 
 def test_a_run_of_an_earlier_schema_is_refused(lab: Lab) -> None:
     unfinished(lab)
-    path = lab.run_folder / "run.json"
-    path.write_text(path.read_text().replace('"schema": 3', '"schema": 2', 1))
+    edit_plan(lab.run_folder, lambda plan: plan.update(schema=2))
     done = lab.call("resume", "@last")
     assert done.returncode == 2
     assert "recorded in schema 2; it can be reported and compared" in done.stderr
@@ -184,10 +184,7 @@ def test_an_order_that_lacks_something_is_refused(
     lab: Lab, change: Callable[[list[Any]], Any]
 ) -> None:
     unfinished(lab)
-    path = lab.run_folder / "run.json"
-    document = json.loads(path.read_text())
-    change(document["order"])
-    path.write_text(json.dumps(document))
+    edit_plan(lab.run_folder, lambda plan: change(plan["order"]))
     done = lab.call("resume", "@last")
     assert done.returncode == 2
     assert "order: expected each repetition of each cell exactly once" in done.stderr
@@ -195,10 +192,7 @@ def test_an_order_that_lacks_something_is_refused(
 
 def test_a_plan_without_a_time_limit_is_refused(lab: Lab) -> None:
     unfinished(lab)
-    path = lab.run_folder / "run.json"
-    document = json.loads(path.read_text())
-    del document["suite"]["timeout_s"]
-    path.write_text(json.dumps(document))
+    edit_plan(lab.run_folder, lambda plan: plan["suite"].pop("timeout_s"))
     done = lab.call("resume", "@last")
     assert done.returncode == 2
     assert "run.json: suite.timeout_s is missing" in done.stderr
@@ -258,19 +252,61 @@ def test_changed_settings_are_refused_and_spelled_out(lab: Lab) -> None:
 
 def test_another_machine_is_refused(lab: Lab) -> None:
     unfinished(lab)
-    path = lab.run_folder / "run.json"
-    document = json.loads(path.read_text())
-    document["machine"]["cpu_model"] = "Z80"
-    path.write_text(json.dumps(document))
+    edit_plan(lab.run_folder, lambda plan: plan["machine"].update(cpu_model="Z80"))
     assert "machine: cpu_model was Z80, is now" in refusal(lab)
 
 
 def test_an_edited_plan_is_refused(lab: Lab) -> None:
     unfinished(lab)
-    path = lab.run_folder / "run.json"
-    path.write_text(path.read_text().replace('"num": 64', '"num": 65'))
+
+    def change(plan: dict[str, Any]) -> None:
+        plan["scenarios"][0]["flags"]["one"]["num"] = 65
+
+    edit_plan(lab.run_folder, change)
     done = lab.call("resume", "@last")
     assert done.returncode == 2 and "settings_sha256" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["run.json", "environment.json", LINES])
+def test_a_changed_character_is_found_before_anything_is_appended(
+    lab: Lab, name: str
+) -> None:
+    """In any of the files, at random places; the line is named."""
+    unfinished(lab)
+    path, draw = lab.run_folder / name, random.Random(name)
+    content, lines = path.read_bytes(), lab.measurements.read_bytes()
+    for _ in range(40):
+        at = draw.randrange(len(content))
+        if content[at : at + 1].isspace():
+            continue
+        damaged = bytearray(content)
+        damaged[at] ^= 1 << draw.randrange(7)
+        path.write_bytes(damaged)
+        before = lab.measurements.read_bytes()
+        done = lab.call("resume", "@last")
+        assert (done.returncode, done.stdout) == (2, ""), damaged[at - 30 : at + 30]
+        number = content.count(b"\n", 0, at) + 1
+        assert (f"{name}:{number}: " if name == LINES else name) in done.stderr
+        assert lab.measurements.read_bytes() == before
+    path.write_bytes(content)
+    assert lab.measurements.read_bytes() == lines
+
+
+def test_the_plan_of_another_run_is_refused(lab: Lab) -> None:
+    """Also if it has the same name, and the same work with another seed."""
+    unfinished(lab)
+    for change in ({"run": "20260101-000000-other"}, {"seed": 7}, {"command": "x"}):
+        path = lab.run_folder / "run.json"
+        content = path.read_bytes()
+        plan = json.loads(content)
+        del plan["checksum"]
+        path.write_text(with_checksum(json.dumps(plan | change)))
+        before = lab.measurements.read_bytes()
+        done = lab.call("resume", "@last")
+        assert done.returncode == 2 and "measurements.jsonl:1: " in done.stderr
+        assert lab.measurements.read_bytes() == before
+        path.write_bytes(content)
+    assert lab.call("resume", "@last").returncode == 0
 
 
 def test_a_damaged_line_in_the_middle_is_refused_with_its_number(lab: Lab) -> None:

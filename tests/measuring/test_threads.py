@@ -1,12 +1,13 @@
 """Several threads, a writer next to readers, a mix: how they are run and audited."""
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from report.trust.judge import load_run
 from tests.support.lab import Lab, make_lab
+from tests.support.resealed import edit_lines
 
 FLAGS = {"num": 640, "key_size": 16, "value_size": 100, "threads": 4}
 BENCHMARKS = ("readwhilewriting", "readrandomwriterandom", "fillrandom", "readrandom")
@@ -59,12 +60,13 @@ def test_writing_benchmarks_are_audited_and_killed_while_timed(lab: Lab) -> None
 
 def test_a_line_that_forgets_a_thread_is_wrong_in_the_report_too(lab: Lab) -> None:
     lab.call("run", "lab", "-n", "1", "--no-latency")
-    lines = lab.lines()
-    for line in lines:
-        if line["benchmark"] == "fillrandom":
-            line["ops_by_thread"] = [160] * 3
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    lab.measurements.write_text(text)
+
+    def change(lines: list[dict[str, Any]]) -> None:
+        for line in lines:
+            if line["benchmark"] == "fillrandom":
+                line["ops_by_thread"] = [160] * 3
+
+    edit_lines(lab.measurements, change)
     wrong = [c for c in load_run(lab.run_folder).cells.values() if c.status == "wrong"]
     assert [cell.name.benchmark for cell in wrong] == ["fillrandom"]
     assert "480 operations by 3 threads, expected 640 by at most 4" in wrong[0].reason

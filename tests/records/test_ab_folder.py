@@ -144,7 +144,7 @@ def test_labels_and_reasons_are_one_visible_line(tmp_path: Path) -> None:
     lines = ab_lines(plan, failures=failures)
     run = load_ab_run(write_documents(tmp_path, plan, lines))
     assert run.a.label == "base ?1"
-    assert run.cells[0].failure == Failure("b", "wrong", "audit ?3 differ?[2J")
+    assert run.cells[0].failure == Failure("b", "wrong", "audit ?3 ?differ?[2J")
 
 
 def test_two_digests_of_one_round_cost_the_cell_its_verdict(tmp_path: Path) -> None:
@@ -258,8 +258,8 @@ DAMAGE: dict[str, tuple[Callable[[Lines], None], str]] = {
     "a round cut out": (lambda lines: lines.__delitem__(slice(0, 4)), "1: order 4"),
     "a doubled round": (_doubled_round, "5: repeats slot 0 of line 1"),
     "a b a b": (_sides_out_of_pattern, "3: side a in slot 2, expected b"),
-    "two seeds in a round": (_in_line(2, seed=7), "3: seed 7, but round 1 has"),
-    "a seed of two rounds": (_seed_of_round_1, "5: seed 1001 in round 2, which"),
+    "two seeds in a round": (_in_line(2, seed=7), "3: seed 7; the plan has 16"),
+    "a seed of two rounds": (_seed_of_round_1, "5: seed 1688499109; the plan"),
     "an attempt too many": (_in_line(0, attempt=2), "1: attempt 2"),
     "a latency line": (_in_line(0, **{"pass": "latency"}), "1: attempt 1 of a latency"),
     "measured after it failed": (_measured_after_failing, "5: alpha/baseline/fill"),

@@ -53,6 +53,7 @@ def test_the_instructions_are_read_from_one_line_alone() -> None:
 
 CELL = {"engine": "one", "scenario": "base", "benchmark": "fillseq"}
 LINE = synthetic_records.counted(CELL, run="r", write_calls=None)
+PLAN = {"run": "r"}
 CELLS = [CellName(**CELL)]
 
 
@@ -82,7 +83,7 @@ def test_a_foreign_or_damaged_line_is_named(
     lines = [LINE, {**LINE, "number": 2, **change}]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(ResultsError, match=f":2: .*{message}"):
-        read_count_lines(path, "r", CELLS)
+        read_count_lines(path, PLAN, CELLS)
 
 
 @pytest.mark.parametrize("text", ["{", "[]\n", "\x00\n", "{}\n", '{"a": NaN}\n'])
@@ -91,9 +92,9 @@ def test_an_invalid_line_is_named_or_torn(tmp_path: Path, text: str) -> None:
     path.write_text(json.dumps(LINE) + "\n" + text)
     if text.endswith("\n"):
         with pytest.raises(ResultsError, match=":2: "):
-            read_count_lines(path, "r", CELLS)
+            read_count_lines(path, PLAN, CELLS)
     else:
-        stored = read_count_lines(path, "r", CELLS)
+        stored = read_count_lines(path, PLAN, CELLS)
         assert (stored.torn, len(stored.lines)) == (True, 1)
         assert stored.valid_bytes == len(json.dumps(LINE)) + 1
 
@@ -102,9 +103,9 @@ def test_a_line_twice_is_named(tmp_path: Path) -> None:
     path = tmp_path / "counts.jsonl"
     path.write_text((json.dumps(LINE) + "\n") * 2)
     with pytest.raises(ResultsError, match=r":2: .*duplicate number 1 of side a"):
-        read_count_lines(path, "r", CELLS)
+        read_count_lines(path, PLAN, CELLS)
 
 
 def test_a_missing_file_has_no_lines(tmp_path: Path) -> None:
-    stored = read_count_lines(tmp_path / "counts.jsonl", "r", CELLS)
+    stored = read_count_lines(tmp_path / "counts.jsonl", PLAN, CELLS)
     assert (stored.lines, stored.valid_bytes, stored.torn) == ((), 0, False)

@@ -43,7 +43,6 @@ def status_of(run: Run, engine: str, chart: tuple[str, str]) -> str:
     ("changes", "message"),
     [
         ({"audit": None}, "not audited"),
-        ({"seed": 5}, "seed 5: most lines of the repetition have 303"),
         ({"ops": 999}, "999 of 1,000 planned operations, without a time limit"),
         ({"verified": False}, "verified is False"),
     ],
@@ -88,16 +87,6 @@ def test_an_engine_that_stores_nothing_has_no_audit(tmp_path: Path) -> None:
 
     run = read(tmp_path, change)
     assert {cell.status for cell in run.cells.values()} == {"ok"}
-
-
-def test_lines_that_share_no_seed_are_wrong(tmp_path: Path) -> None:
-    def change(plan: dict[str, Any], lines: Lines) -> None:
-        for number, line in enumerate(lines):
-            line["seed"] = number % 2
-
-    run = read(tmp_path, change)
-    assert {cell.status for cell in run.cells.values()} == {"wrong"}
-    assert "share no seed" in run.measurements[0].reason
 
 
 @pytest.mark.parametrize("chart", [READ, WRITE])

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from report.model.plan import repetition_seed
 from report.model.plan_document import plan_document, plan_of
 from report.terms.documents import validate
 from scripts.planning.disk_room import PEAK_FACTOR, cell_bytes, needed_bytes
 from scripts.planning.order import (
     missing_repetitions,
-    repetition_seed,
     scheduled_repetitions,
 )
 from tests.builders.simple_plans import FLAGS, engine, line, plan

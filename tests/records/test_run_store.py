@@ -1,10 +1,12 @@
 """Writing results: whole lines, and folders that appear complete."""
 
 import errno
+import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,10 @@ from scripts.store.run_store import (
     EVERY_KIND,
     FolderLocked,
     RunFolder,
+    RunFolderLost,
     all_runs,
     create_folder,
+    drop_torn_line,
     find_run,
     sole_user,
 )
@@ -57,12 +61,78 @@ def test_a_document_that_cannot_be_written_leaves_no_folder(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == []
 
 
+def opened(results: Path) -> RunFolder:
+    """Return a new run folder, open for appending."""
+    run_plan = plan([engine("a")])
+    documents = {"environment": {"schema": 1}, "run": plan_document(run_plan)}
+    results.mkdir(exist_ok=True)
+    return create_folder(results, run_plan.run, documents)
+
+
+def test_a_line_has_its_checksum_and_that_of_its_plan(tmp_path: Path) -> None:
+    folder = opened(tmp_path)
+    folder.append({"line": 1})
+    folder.close()
+    text = (folder.path / "measurements.jsonl").read_bytes()
+    line, run = json.loads(text), json.loads((folder.path / "run.json").read_bytes())
+    assert [*line] == ["line", "plan", "checksum"]
+    assert line["plan"] == run["checksum"]
+    digest = hashlib.sha256(text[: text.index(b'"checksum"')]).hexdigest()
+    assert line["checksum"] == digest[:16]
+
+
+@pytest.mark.parametrize("what", ["removed", "replaced", "emptied", "renamed"])
+def test_a_folder_that_is_lost_stops_the_run(tmp_path: Path, what: str) -> None:
+    folder = opened(tmp_path / "results")
+    folder.append({"line": 1})
+    if what == "renamed":
+        folder.path.rename(tmp_path / "elsewhere")
+    else:
+        shutil.rmtree(folder.path)
+    if what in ("replaced", "emptied"):
+        folder.path.mkdir()
+    if what == "replaced":
+        (folder.path / "measurements.jsonl").touch()
+    with pytest.raises(RunFolderLost, match="was removed or replaced during the run"):
+        folder.append({"line": 2})
+    with pytest.raises(RunFolderLost):
+        folder.check()
+    folder.close()
+
+
+def link(path: Path, target: Path) -> None:
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize("make", [link, os.link], ids=["symbolic", "hard"])
+@pytest.mark.parametrize("name", ["measurements.jsonl", "counts.jsonl"])
+def test_lines_are_not_appended_through_a_link(
+    tmp_path: Path, make: Callable[[Path, Path], None], name: str
+) -> None:
+    folder = opened(tmp_path / "results")
+    folder.close()
+    target = tmp_path / "somebody's file"
+    target.write_text("precious, without a newline")
+    (folder.path / name).unlink(missing_ok=True)
+    if make is link:
+        make(folder.path / name, target)
+    else:
+        make(target, folder.path / name)
+    for write in (
+        lambda: RunFolder(folder.path, name),
+        lambda: drop_torn_line(folder.path / name, 0),
+    ):
+        with pytest.raises(ResultsError, match="link"):
+            write()
+    assert target.read_text() == "precious, without a newline"
+
+
 def test_a_line_that_does_not_fit_leaves_no_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = RunFolder(tmp_path)
+    folder = opened(tmp_path)
     folder.append({"line": 1})
-    before = (tmp_path / "measurements.jsonl").read_bytes()
+    before = (folder.path / "measurements.jsonl").read_bytes()
     write = os.write
 
     def half(fd: int, content: bytes) -> int:
@@ -71,7 +141,7 @@ def test_a_line_that_does_not_fit_leaves_no_trace(
     monkeypatch.setattr(os, "write", half)
     with pytest.raises(DiskFull, match="results directory"):
         folder.append({"line": 2})
-    assert (tmp_path / "measurements.jsonl").read_bytes() == before
+    assert (folder.path / "measurements.jsonl").read_bytes() == before
     folder.close()
 
 
@@ -79,7 +149,7 @@ def test_a_line_that_does_not_fit_leaves_no_trace(
 def test_no_space_is_reported_as_such(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
 ) -> None:
-    folder = RunFolder(tmp_path)
+    folder = opened(tmp_path)
 
     def fail(*_: Any) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -87,22 +157,22 @@ def test_no_space_is_reported_as_such(
     monkeypatch.setattr(os, function, fail)
     with pytest.raises(DiskFull):
         folder.append({"line": 1})
-    assert (tmp_path / "measurements.jsonl").read_bytes() == b""
+    assert (folder.path / "measurements.jsonl").read_bytes() == b""
     folder.close()
 
 
 def test_every_line_is_synced_before_append_returns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, synced = RunFolder(tmp_path), []
+    folder, synced = opened(tmp_path), []
     monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd).st_size))
     folder.append({"line": 1})
-    assert synced == [len(json.dumps({"line": 1}, separators=(",", ":"))) + 1]
+    assert synced == [(folder.path / "measurements.jsonl").stat().st_size]
     folder.close()
 
 
 def test_values_that_are_not_numbers_are_not_written(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = opened(tmp_path)
     with pytest.raises(ValueError, match="not JSON compliant"):
         folder.append({"loop_ns": float("nan")})
     folder.close()

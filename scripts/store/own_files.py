@@ -1,0 +1,118 @@
+"""Files and folders that only the runner may touch, checked before each use.
+
+A run folder or a data directory can come from elsewhere or be replaced meanwhile.
+What is written goes into files of our own, never through a link.
+"""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from report.terms.documents import ResultsError
+
+
+class WorkFolderLost(Exception):
+    """The runner's folder in the data directory is not the one that it created."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path} was removed or replaced during the run; leave the data directory"
+            " to the runner, or choose another with --data-dir"
+        )
+
+
+def open_own(path: Path, flags: int) -> int:
+    """Open a file for writing, or create it; return its descriptor.
+
+    Raises ResultsError for a link, for a file with a second name, and for anything
+    that is not an ordinary file; OSError if it cannot be opened.
+    """
+    if path.is_symlink():
+        raise ResultsError(
+            f"{path}: is a link to {os.readlink(path)}; nothing is written through"
+            " links; replace it by the file"
+        )
+    # O_NOFOLLOW: it may have become a link.  O_NONBLOCK: a pipe must not wait.
+    flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    fd = os.open(path, flags, 0o644)
+    status = os.fstat(fd)
+    if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+        return fd
+    os.close(fd)
+    fault = "is not an ordinary file"
+    if stat.S_ISREG(status.st_mode):
+        fault = "has a second name (a hard link), which would be written to as well"
+    raise ResultsError(f"{path}: {fault}; copy the run's directory and use the copy")
+
+
+def is_open_file(path: Path, fd: int) -> bool:
+    """Return True if a path still leads to an open file."""
+    try:
+        status = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return False
+    return os.path.samestat(status, os.fstat(fd))
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link or a folder; what a link leads to is kept."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+class WorkFolder:
+    """The runner's folder in the data directory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+    def check(self) -> None:
+        """Raise WorkFolderLost unless the folder is still in its place."""
+        if not is_open_file(self.path, self._fd):
+            raise WorkFolderLost(self.path)
+
+    def empty(self) -> None:
+        """Remove everything in the folder.  Raises WorkFolderLost."""
+        self.check()
+        for entry in self.path.iterdir():
+            remove(entry)
+
+    def fresh(self, name: str) -> Path:
+        """Return an empty folder of this name in it.  Raises WorkFolderLost."""
+        self.check()
+        remove(self.path / name)
+        (self.path / name).mkdir()
+        return self.path / name
+
+    def close(self) -> None:
+        """Close the descriptor that identifies the folder."""
+        os.close(self._fd)
+
+
+@contextmanager
+def work_folder(path: Path) -> Iterator[WorkFolder]:
+    """Create the runner's folder, or empty it; remove it at the end of the block.
+
+    Raises ResultsError if the path is a link or a file.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        kind = f"is a link to {os.readlink(path)}" if path.is_symlink() else "is a file"
+        raise ResultsError(
+            f"{path}: {kind}; the runner needs a directory of its own; remove it"
+        )
+    path.mkdir(exist_ok=True)
+    folder = WorkFolder(path)
+    try:
+        folder.empty()
+        yield folder
+    finally:
+        if is_open_file(path, folder._fd):
+            shutil.rmtree(path, ignore_errors=True)
+        folder.close()
