@@ -8,6 +8,7 @@ from typing import Any
 
 from report.model.plan import CellName, Plan
 from report.model.record import Record, count_of
+from report.terms.text_table import one_line
 
 # Status of an ok line whose digest disagrees with that of another engine.
 DISPUTED = "disputed"
@@ -68,7 +69,7 @@ class Measurement:
             repetition=int(record["repetition"]),
             order=int(record["order"]),
             status=record["status"],
-            reason=record["reason"],
+            reason=one_line(record["reason"]),
             ops=record.get("ops"),
             loop_ns=record.get("loop_ns"),
             flush_ns=record.get("flush_ns"),

@@ -131,7 +131,7 @@ def ab(
     configuration, damaged files, too little memory or disk space, or a directory that
     another run is using; 3 some cells failed or are missing (all other results are
     saved), or the run is unfinished; 4 the machine is unfit (--strict); 5 nothing could
-    be measured, judged or compared; 130 interrupted (143 by SIGTERM).
+    be measured, judged or compared; 130 interrupted.
     """
     output = Output.of(given)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from report.config.toml_table import ConfigError
 from report.terms.documents import ResultsError
 from scripts.doctor.admission import Unfit
-from scripts.machine.child_process import Interrupted
+from scripts.machine.child_process import INTERRUPTED, Interrupted
 from scripts.planning.disk_room import DiskFull
 from scripts.planning.resume_check import CannotResume
 from scripts.show.output import print_error
@@ -27,10 +27,10 @@ def exit_code_of(work: Callable[[], int]) -> int:
     except DiskFull as error:
         remedy = "nothing was measured; free some space or choose another directory"
         return print_error(f"{error}; {remedy}", 2)
-    except Interrupted as error:
-        return print_error("interrupted before anything was measured", error.exit_code)
+    except Interrupted:
+        return print_error("interrupted before anything was measured", INTERRUPTED)
     except KeyboardInterrupt:  # click would end with 1
-        return print_error("interrupted", 130)
+        return print_error("interrupted", INTERRUPTED)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return print_error(f"{place}{error.strerror or error}", 2)

@@ -4,17 +4,21 @@ Slow imports happen inside main(), so that Ctrl-C is quiet during them, too.
 """
 
 import os
+import signal
 import sys
 from typing import Any
 
 from scripts.machine import stdio
 
 CANNOT_WRITE = 2
-INTERRUPTED = 130  # as a shell reports SIGINT
+INTERRUPTED = 130  # as a shell reports Ctrl-C: 128 + SIGINT
+_SIZES = {"COLUMNS": range(20, 10_000), "LINES": range(5, 10_000)}
 
 
 def main(system: Any = None) -> None:
     """Run the command line, on the real system unless `system` replaces it."""
+    _interrupt_alike()
+    _drop_absurd_sizes()
     try:
         stdio.make_streams_safe()
         from scripts.cli.verbs import main as verbs
@@ -26,6 +30,21 @@ def main(system: Any = None) -> None:
     except KeyboardInterrupt:
         print("kvmatrix: interrupted", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)  # not past a second Ctrl-C during the exit
+
+
+def _interrupt_alike() -> None:
+    """Make SIGTERM and SIGHUP what Ctrl-C is, unless nohup has SIGHUP ignored."""
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(signum) != signal.SIG_IGN:
+            signal.signal(signum, signal.default_int_handler)
+
+
+def _drop_absurd_sizes() -> None:
+    """Remove sizes of a terminal on which nothing could be shown, such as 0."""
+    for name, accepted in _SIZES.items():
+        text = os.environ.get(name, "")
+        if text and (not text.isdecimal() or int(text[:9]) not in accepted):
+            del os.environ[name]
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def plan(
     memory or disk space for --measure, or a directory that another run is using; 3 some
     cells failed or are missing (--measure); 4 the prediction for SUITE exceeds the
     memory or disk space of the machine; 5 nothing could be measured, or a cell could
-    not be predicted; 130 interrupted (143 by SIGTERM).
+    not be predicted; 130 interrupted.
     """
     output, places = Output.of(given), RunPlaces.of(given)
     run_options = replace(RunOptions.of(given), control=False)

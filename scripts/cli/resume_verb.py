@@ -56,8 +56,7 @@ def resume(
     Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
     damaged files, too little memory or disk space, or a directory that another run is
     using; 3 some cells failed or are missing (all other results are saved), or the run
-    is unfinished; 5 nothing could be measured, judged or compared; 130 interrupted (143
-    by SIGTERM).
+    is unfinished; 5 nothing could be measured, judged or compared; 130 interrupted.
     """
     output, places = Output.of(given), RunPlaces.of(given)
 

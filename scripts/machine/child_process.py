@@ -22,48 +22,42 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Protocol
 
+from report.terms.text_table import printable
+
 STDERR_TAIL_BYTES = 4096
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+INTERRUPTED = 130  # the exit code, as a shell reports Ctrl-C: 128 + SIGINT
 TICK_S = 0.25  # the period of calls that update a display
 
 
 class Interrupted(Exception):
     """The user or the system asked the runner to stop."""
 
-    def __init__(self, signum: int) -> None:
-        super().__init__(f"stopped by signal {signum}")
-        self.signum = signum
-
-    @property
-    def exit_code(self) -> int:
-        """128 + the signal number, as a shell reports it."""
-        return 128 + self.signum
-
 
 class Stop:
-    """A stop request: set by SIGINT or SIGTERM, and noticed by every wait.
+    """A stop request: set by a signal, and noticed by every wait.
 
     `fd` becomes readable once a stop is requested, and stays readable.
     """
 
     def __init__(self) -> None:
-        self.signum = 0
+        self.is_requested = False
         self.fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
 
-    def request(self, signum: int, _frame: FrameType | None = None) -> None:
+    def request(self, _signum: int = 0, _frame: FrameType | None = None) -> None:
         """Request a stop; safe in a signal handler."""
-        self.signum = signum
+        self.is_requested = True
         os.eventfd_write(self.fd, 1)
 
     def check(self) -> None:
         """Raise Interrupted if a stop was requested."""
-        if self.signum:
-            raise Interrupted(self.signum)
+        if self.is_requested:
+            raise Interrupted("interrupted")
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Make SIGINT and SIGTERM request a stop within the block."""
-        previous = {s: signal.signal(s, self.request) for s in _STOP_SIGNALS}
+        """Make the signals that interrupt request a stop within the block."""
+        previous = {s: signal.signal(s, self.request) for s in interrupting_signals()}
         try:
             yield
         finally:
@@ -71,7 +65,15 @@ class Stop:
                 signal.signal(signum, handler)
 
 
-_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+def interrupting_signals() -> list[signal.Signals]:
+    """Return the signals that all interrupt alike: Ctrl-C, a kill, a lost terminal.
+
+    SIGHUP is not among them if it is ignored, as nohup sets it.
+    """
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signals.append(signal.SIGHUP)
+    return signals
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ class Spawner:
             poll.register(pidfd, select.POLLIN)
             poll.register(self.stop.fd, select.POLLIN)
             clock = _Schedule(ticks)
-            while not self.stop.signum:
+            while not self.stop.is_requested:
                 now_ns = time.monotonic_ns()
                 if now_ns >= deadline_ns:
                     return False
@@ -288,7 +290,7 @@ def _exit_text(returncode: int, ended: bool) -> str:
 
 
 class _Tail:
-    """The last STDERR_TAIL_BYTES that a child wrote to stderr.
+    """The last STDERR_TAIL_BYTES that a child wrote to stderr, printable.
 
     A thread reads all of it, so that the pipe never fills up and blocks the child.
     """
@@ -313,4 +315,4 @@ class _Tail:
         """Return the tail.  REQUIRES: the child is dead."""
         self._thread.join(timeout=10)  # a process outside the group may hold the pipe
         last = b"".join(self._last)[-STDERR_TAIL_BYTES:]
-        return last.decode("utf-8", "replace").strip()
+        return printable(last.decode("utf-8", "replace")).strip()

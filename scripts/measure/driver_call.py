@@ -7,6 +7,7 @@ from pathlib import Path
 
 from report.model.plan import CellName, Plan, repetition_seed
 from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
+from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
 from scripts.machine.repetition_monitor import MachineMonitor, RepetitionMonitor
 from scripts.planning.executable import (
@@ -22,6 +23,7 @@ from scripts.store.own_files import WorkFolder, remove
 
 REASON_CHARS = 500
 ANSWER_LIMIT_BYTES = 16 << 20
+PROGRESS = "progress"
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class RunContext:
     @property
     def progress(self) -> Path:
         """The operation counter of the measured process: 8 bytes, little-endian."""
-        return self.work / "progress"
+        return self.work / PROGRESS
 
 
 @dataclass(frozen=True)
@@ -108,14 +110,24 @@ def run_process(
 
 
 def without_places(context: RunContext, reason: str) -> str:
-    """Return a reason as it is stored: truncated, and without this machine's paths."""
-    return reason.replace(str(context.work), "DATA")[:REASON_CHARS]
+    """Return a reason as it is stored: one short line, without this machine's paths."""
+    return one_line(reason.replace(str(context.work), "DATA"))[:REASON_CHARS]
 
 
 def _check_executable(context: RunContext, engine: str) -> None:
     path = executable_path(context.build_dir, engine)
     if Stamp.of(path) != context.stamps[engine]:
         raise ExecutableChanged(path.name)
+
+
+def operations_counted(work: Path) -> int:
+    """Return how many operations the last process counted; 0 if it had none yet."""
+    try:
+        with open(work / PROGRESS, "rb", opener=_open_without_waiting) as file:
+            counter = file.read(9)
+    except OSError:
+        return 0
+    return int.from_bytes(counter, "little") if len(counter) == 8 else 0
 
 
 def read_answer(path: Path) -> bytes:
@@ -151,14 +163,13 @@ def command_of(context: RunContext, call: DriverCall) -> list[str]:
         f"--db={call.database}",
         f"--benchmarks={call.benchmark}",
         f"--json={context.answer}",
+        f"--progress={context.progress}",
         *flag_arguments(flags),
     ]
     if call.after:
         command += ["--use_existing_db", f"--after={history_of(call.after)}"]
     if not call.settle:
         command.append("--settle=false")
-    if call.measured:
-        command.append(f"--progress={context.progress}")
     if call.killed:
         command.append("--crash")
     return command

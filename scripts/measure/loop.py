@@ -9,6 +9,7 @@ from typing import Self
 from report.model.plan import Plan
 from report.model.record import AbPlace, Record
 from scripts.machine.child_process import Executor, PeriodicCall
+from scripts.measure.driver_call import operations_counted
 from scripts.measure.events import (
     CellProgress,
     Heartbeat,
@@ -147,11 +148,6 @@ class Loop:
 
         This runs during the measurement, so it must be cheap: no predictions here.
         """
-        try:
-            counter = (self.scratch.path / "progress").read_bytes()
-        except OSError:
-            counter = b""
-        if len(counter) == 8:
-            ops = int.from_bytes(counter, "little")
+        if ops := operations_counted(self.scratch.path):
             self.view.show(CellProgress(ops, self.clock()))
         self.view.show(Heartbeat(self._pace.at(self.elapsed_s)))

@@ -13,6 +13,7 @@ from typing import Any, cast
 from report.model.plan import METHOD, SCHEMA, Plan, repetition_seed
 from report.model.record import Record
 from report.terms.documents import ResultsError, keys_of, parse_object, validate
+from report.terms.numbers import count
 from report.terms.rulebook import BENCHMARKS
 from report.trust.cell_context import context_of, context_of_cell
 from report.trust.rule import AUDIT, Context
@@ -24,6 +25,7 @@ from scripts.measure.driver_call import (
     DriverCall,
     RunContext,
     flags_of,
+    operations_counted,
     read_answer,
     run_process,
     without_places,
@@ -46,6 +48,7 @@ class Expected:
     benchmark: str
     seed: int
     context: Context
+    crashed: str = "crashed"  # what a crash of the process is called
 
 
 class _InvalidRecord(Exception):
@@ -84,7 +87,8 @@ def judge(expected: Expected, outcome: ProcessResult, answer: bytes) -> CheckedA
         return _failed("timeout", "killed at the time limit", outcome)
     as_expected = expected.context.killed and outcome.exit == _KILLED
     if outcome.exit.startswith("signal") and not as_expected:
-        return _failed("error", f"crashed: {_signal_name(outcome.exit)}", outcome)
+        problem = f"{expected.crashed}: {_signal_name(outcome.exit)}"
+        return _failed("error", problem, outcome)
     lines = answer.splitlines()
     torn = as_expected and not answer.endswith(b"\n")
     if len(lines) != 1 or torn:
@@ -119,14 +123,25 @@ def run_driver(
 def _checked(
     context: RunContext, call: DriverCall, outcome: ProcessResult
 ) -> CheckedAnswer:
+    expected = replace(
+        _expected(context.plan, call),
+        crashed=_crash(call, operations_counted(context.work)),
+    )
     try:
         answer = read_answer(context.answer)
     except OSError as error:
         if not outcome.exit.isdigit():  # the signal or timeout is the better reason
-            return judge(_expected(context.plan, call), outcome, b"")
+            return judge(expected, outcome, b"")
         problem = f"{context.answer.name} cannot be read: {error.strerror}"
         return CheckedAnswer("error", problem, {})
-    return judge(_expected(context.plan, call), outcome, answer)
+    return judge(expected, outcome, answer)
+
+
+def _crash(call: DriverCall, operations: int) -> str:
+    """Return what a crash of a process is called."""
+    if operations:
+        return f"crashed after {count(operations, 'operation')}"
+    return "crashed on opening what was written" if call.after else "crashed"
 
 
 def _expected(plan: Plan, call: DriverCall) -> Expected:

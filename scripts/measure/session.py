@@ -11,7 +11,7 @@ from report.model.record import LINES, Record
 from report.model.run_folder import MeasurementFile
 from scripts.doctor.finding import Finding, Severity
 from scripts.doctor.finding_text import summary
-from scripts.machine.child_process import Interrupted
+from scripts.machine.child_process import INTERRUPTED, Interrupted
 from scripts.machine.host import machine_line
 from scripts.machine.probes import Progress
 from scripts.measure.driver_call import ExecutableChanged
@@ -131,8 +131,8 @@ def _outcome_of(loop: Loop, schedule: Schedule) -> tuple[int, str]:
     """Measure what is missing; return the exit code and why it stopped early."""
     try:
         loop.execute(schedule)
-    except Interrupted as stop:
-        return stop.exit_code, "interrupted"
+    except Interrupted:
+        return INTERRUPTED, "interrupted"
     except DiskFull as full:
         return 3, f"{full}; free some space"
     except (ExecutableChanged, WorkFolderLost) as change:

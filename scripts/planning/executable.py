@@ -10,6 +10,7 @@ from report.model.description import Description
 from report.model.plan import METHOD, SCHEMA, CellName, Engine, Plan
 from report.terms.documents import ResultsError, parse_object, validate
 from report.terms.rulebook import Benchmark, Flag, Flags
+from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, ProcessResult
 
 DESCRIBE_TIMEOUT_S = 20
@@ -79,7 +80,7 @@ def parse_description(
 ) -> Description:
     """Return the description in an answer to --describe.  Raises NotUsable."""
     if outcome.exit != "0":
-        tail = outcome.stderr_tail[-300:].strip()
+        tail = one_line(outcome.stderr_tail[-300:])
         problem = f"{name} --describe failed (exit: {outcome.exit})"
         raise NotUsable(f"{problem}: {tail}" if tail else problem)
     try:
@@ -112,8 +113,8 @@ def refusal(
     outcome = executor.run((*command, *flag_arguments(flags)), DESCRIBE_TIMEOUT_S)
     if outcome.exit == "0":
         return None
-    message = outcome.stderr_tail.strip() or f"--check failed (exit: {outcome.exit})"
-    match = re.fullmatch(r"[\w-]+: --(\w+): (.+)", message, re.DOTALL)
+    message = one_line(outcome.stderr_tail) or f"--check failed (exit: {outcome.exit})"
+    match = re.fullmatch(r"[\w-]+: --(\w+): (.+)", message)
     return (match[1], match[2]) if match else ("", message)
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from report.model.plan import Plan
 from report.model.run import Measurement
 from report.terms import numbers
+from report.terms.text_table import visible
 from scripts.machine.child_process import TICK_S
 from scripts.measure.events import (
     CellProgress,
@@ -154,7 +155,7 @@ def finished_line(board: Board, event: RepetitionFinished) -> str:
 
 
 def _print(console: Console, line: str) -> None:
-    console.print(Text(line), soft_wrap=True)
+    console.print(Text(visible(line.replace("\n", " "))), soft_wrap=True)
 
 
 class TerminalView(View):

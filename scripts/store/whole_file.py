@@ -1,5 +1,6 @@
 """Files that are replaced as a whole or not at all."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -7,8 +8,9 @@ from pathlib import Path
 def write_whole(target: Path, text: str, option: str = "") -> None:
     """Replace a file by a text atomically.
 
-    A target that is not an ordinary file (a pipe, /dev/null) is written to directly.
-    Raises OSError, which names the target and the option that gave it.
+    A pipe or a device, and whatever is below /dev (/dev/stdout), is written to
+    directly.  Raises OSError, which names the target and the option that gave it, also
+    for a link: a folder from elsewhere must not decide which file is replaced.
     """
     try:
         _replace(target, text)
@@ -20,16 +22,22 @@ def write_whole(target: Path, text: str, option: str = "") -> None:
 
 
 def _replace(target: Path, text: str) -> None:
-    if target.exists() and not target.is_file():
+    is_device = target.is_absolute() and target.parts[1:2] == ("dev",)
+    if target.is_symlink() and not is_device:
+        reason = (
+            f"is a link to {os.readlink(target)}; name that file, or remove the link"
+        )
+        raise OSError(errno.ELOOP, reason)
+    if is_device or (target.exists() and not target.is_file()):
         target.write_text(text, encoding="utf-8")
         return
-    path = target.resolve()  # so that a link stays a link
-    building = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    building = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    building.unlink(missing_ok=True)
     try:
-        with building.open("w", encoding="utf-8") as file:
+        with building.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        building.replace(path)
+        building.replace(target)
     finally:
         building.unlink(missing_ok=True)

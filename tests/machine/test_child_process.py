@@ -85,9 +85,8 @@ def test_a_stop_ends_the_child_and_refuses_the_next() -> None:
         seen.append(pid)
         spawner.stop.request(signal.SIGTERM)
 
-    with pytest.raises(Interrupted) as stopped:
+    with pytest.raises(Interrupted):
         spawner.run(("sleep", "3600"), PATIENCE_S, (PeriodicCall(stop, 0.01),))
-    assert stopped.value.exit_code == 128 + signal.SIGTERM
     assert len(seen) == 1 and not is_alive(seen[0])
     with pytest.raises(Interrupted):
         spawner.run(("true",), PATIENCE_S)

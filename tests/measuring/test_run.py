@@ -255,14 +255,17 @@ def test_an_interrupt_keeps_finished_repetitions(lab: Lab) -> None:
     assert all(line["status"] == "ok" for line in lab.lines())
 
 
-def test_sigterm_ends_with_143(lab: Lab) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_that_interrupt_are_all_the_same(lab: Lab, number: int) -> None:
     lab.scenario(benchmarks=("fillrandom",))
     lab.engine("bad", "hang")
     runner = lab.start("run", "lab", "--timeout", "1h")
     wait_for_number(lab.data / "child.pid", runner)
-    runner.send_signal(signal.SIGTERM)
-    runner.communicate(timeout=PATIENCE_S)
-    assert runner.returncode == 143
+    runner.send_signal(number)
+    _, stderr = runner.communicate(timeout=PATIENCE_S)
+    assert runner.returncode == 130
+    assert "interrupted; " in stderr and "continue with:" in stderr
+    assert lab.data_files() == ["child.pid"]
 
 
 def test_a_child_does_not_outlive_a_killed_runner(lab: Lab) -> None:

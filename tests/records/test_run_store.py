@@ -279,12 +279,23 @@ def test_a_report_is_replaced_atomically(
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_report_can_go_into_a_link_or_a_device(tmp_path: Path) -> None:
-    link = tmp_path / "link.html"
-    link.symlink_to("there.html")
-    write_whole(link, "text")
-    assert link.is_symlink() and (tmp_path / "there.html").read_text() == "text"
+def test_a_report_is_not_written_through_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "there.html", tmp_path / "link.html"
+    target.write_text("precious")
+    link.symlink_to(target)
+    building = tmp_path / f".page.html.{os.getpid()}.unfinished"
+    building.symlink_to(target)
+    with pytest.raises(OSError, match=r"is a link to .*there\.html; name that file"):
+        write_whole(link, "text")
+    write_whole(tmp_path / "page.html", "text")
+    assert (target.read_text(), link.is_symlink()) == ("precious", True)
+    assert (tmp_path / "page.html").read_text() == "text"
+
+
+def test_a_report_can_go_into_a_device(capfd: pytest.CaptureFixture[str]) -> None:
     write_whole(Path("/dev/null"), "text")
+    write_whole(Path("/dev/stdout"), "text")
+    assert capfd.readouterr().out == "text"
 
 
 @pytest.mark.parametrize(

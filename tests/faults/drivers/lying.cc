@@ -50,12 +50,11 @@ DEFINE_bool(lie_later, false, "tell no lie while a database is prepared");
 namespace kvmatrix {
 namespace {
 
-// The fill that reads start from, or its audit: their operations are not
-// counted.
+// The fill that reads start from, or its audit.
 bool Prepares() {
   constexpr char kFill[] = "filluniquerandom";
-  return FlagText("progress").empty() &&
-         (FlagText("benchmarks") == kFill || FlagText("after") == kFill);
+  return FlagText("benchmarks") == kFill ||
+         (FlagText("benchmarks") == "verify" && FlagText("after") == kFill);
 }
 
 Behaviour Chosen() {
