@@ -48,6 +48,7 @@ class FlagsBySize:
     num: int
     flags: Mapping[str, Flag]  # for every engine
     settings: Mapping[str, Mapping[str, Flag]]  # engine -> flags for it alone
+    file: str
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,13 @@ class ScenarioConfig:
     family: str = ""  # name of the file, for members of a sweep
     swept: Mapping[str, Flag] = field(default_factory=dict)  # flag -> value here
     is_bare: bool = False  # neither extends nor [settings], not even an empty one
+    inherited: Mapping[str, str] = field(
+        default_factory=dict
+    )  # key -> file of the base
+
+    def file_of(self, key: str) -> str:
+        """Return the file that has a key, such as "num" or "settings.x.y"."""
+        return self.inherited.get(key, self.file)
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,7 @@ class SuiteConfig:
     control: str  # the engine that full runs measure twice, or ""
     repeat_disturbed: int  # how often a disturbed repetition is retried
     engines: tuple[str, ...] = ()  # measured by default; (): see default_engines()
+    file: str = ""
 
 
 @dataclass(frozen=True)

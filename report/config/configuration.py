@@ -32,10 +32,12 @@ from report.config.toml_table import (
     read_flags,
     read_toml,
     short_path,
+    toml_files,
     unknown,
 )
 from report.published.published_figures import PUBLISHED_DIR
 from report.terms.documents import name_rule
+from report.terms.limits import LONGEST_TIMEOUT_S, MOST_REPETITIONS
 from report.terms.rulebook import SCENARIO_FLAGS
 from report.terms.units import UnitError, parse_duration
 
@@ -64,7 +66,7 @@ def load_readable(folder: Path) -> Config:
     scenarios, broken_scenarios = _scenarios(folder / "scenarios", engines)
     suites: dict[str, SuiteConfig] = {}
     broken_suites: dict[str, ConfigError] = {}
-    for file in _toml_files(folder / "suites"):
+    for file in toml_files(folder / "suites"):
         try:
             _check_name("suite", file.stem, short_path(file), "")
             suites[file.stem] = _suite(
@@ -79,7 +81,7 @@ def _scenarios(
     folder: Path, engines: Mapping[str, EngineConfig]
 ) -> tuple[dict[str, ScenarioConfig], dict[str, ConfigError]]:
     """Return the scenarios by name, and the errors of broken files by file stem."""
-    files = {file.stem: file for file in _toml_files(folder)}
+    files = {file.stem: file for file in toml_files(folder)}
     raw: dict[str, TomlTable] = {}
     broken: dict[str, ConfigError] = {}
     for stem, file in files.items():
@@ -145,10 +147,6 @@ def _check_names(
             raise ConfigError(scenario.file, "sweep", problem)
 
 
-def _toml_files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.toml"))
-
-
 def _engines(document: TomlTable) -> dict[str, EngineConfig]:
     document.only("engine")
     engines: dict[str, EngineConfig] = {}
@@ -207,8 +205,8 @@ def _engine(table: TomlTable) -> EngineConfig:
     known(table, "role", role, ROLES, "role")
     return EngineConfig(
         name=table.text("name"),
-        title=table.text("title"),
-        url=table.text("url", ""),
+        title=table.line("title"),
+        url=table.line("url", ""),
         summary=table.text("summary"),
         role=role,
         sources_of=table.text("sources_of", ""),
@@ -239,10 +237,10 @@ def _suite(
         check_not_swept(table.file, "override", override.values, scenario)
     return SuiteConfig(
         name=name,
-        title=table.text("title"),
+        title=table.line("title"),
         summary=table.text("summary"),
         scenarios=members,
-        repetitions=table.count("repetitions", 3),
+        repetitions=table.count("repetitions", 3, most=MOST_REPETITIONS),
         timeout_s=_duration(table, "timeout", "10min"),
         published=_published(table),
         override=read_flags(override),
@@ -250,6 +248,7 @@ def _suite(
         control=_control(table, engines),
         repeat_disturbed=table.count("repeat_disturbed", MOST_REPEATS, 0, MOST_REPEATS),
         engines=_suite_engines(table, engines),
+        file=table.file,
     )
 
 
@@ -310,7 +309,7 @@ def _control(table: TomlTable, engines: Mapping[str, EngineConfig]) -> str:
 
 def published_names() -> tuple[str, ...]:
     """Return the published comparisons that have both of their files, by name."""
-    names = (file.stem for file in _toml_files(PUBLISHED_DIR))
+    names = (file.stem for file in toml_files(PUBLISHED_DIR))
     return tuple(n for n in names if (PUBLISHED_DIR / f"{n}.csv").is_file())
 
 
@@ -324,4 +323,9 @@ def _duration(table: TomlTable, key: str, default: str) -> float:
         raise ConfigError(table.file, table.at(key), str(error)) from error
     if seconds <= 0:
         raise ConfigError(table.file, table.at(key), f"{text!r} must be positive")
+    if seconds > LONGEST_TIMEOUT_S:
+        problem = (
+            f"{text!r} is too large; expected at most {LONGEST_TIMEOUT_S / 3600:g}h"
+        )
+        raise ConfigError(table.file, table.at(key), problem)
     return seconds

@@ -45,7 +45,7 @@ def scenarios_of(
         flags |= read_flags(part, SCENARIO_FLAGS)
     scenario = ScenarioConfig(
         name=name,
-        title=table.text("title"),
+        title=table.line("title"),
         analysis=" ".join(table.text("analysis").split()),
         benchmarks=owner["benchmarks"].texts("benchmarks"),
         flags=flags,
@@ -56,9 +56,21 @@ def scenarios_of(
         state=owner["state"].text("state", ""),
         growth=_growth(parts),
         is_bare=base is None and "settings" not in table.values,
+        inherited=_inherited(base, table) if base else {},
     )
     later = (table,) if owner["sweep"] is table else parts
     return swept(scenario, owner["sweep"], later, parts)
+
+
+def _inherited(base: TomlTable, table: TomlTable) -> dict[str, str]:
+    """Return the file of each key that comes from the base."""
+    return {key: base.file for key in _keys(base) - _keys(table)}
+
+
+def _keys(table: TomlTable) -> set[str]:
+    """Return the keys of a scenario, with those of its settings."""
+    settings = table.table("settings").tables_by_name()
+    return {*table.values, *(t.at(key) for _, t in settings for key in t.values)}
 
 
 def _base(table: TomlTable, raw: Mapping[str, TomlTable]) -> TomlTable | None:
@@ -151,5 +163,5 @@ def _growth(parts: Iterable[TomlTable]) -> tuple[FlagsBySize, ...]:
                 problem = f"two tables have num = {num:,}; merge them into one"
                 raise ConfigError(table.file, table.at("num"), problem)
             seen.add(num)
-            growths.append(FlagsBySize(int(num), flags, settings))
+            growths.append(FlagsBySize(int(num), flags, settings, part.file))
     return tuple(sorted(growths, key=lambda growth: growth.num))

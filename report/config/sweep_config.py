@@ -12,6 +12,7 @@ from typing import Any
 from report.config.config_types import ScenarioConfig
 from report.config.toml_table import ConfigError, TomlTable, read_flag
 from report.terms import titles
+from report.terms.limits import MOST_SWEEP_VALUES
 from report.terms.rulebook import SCENARIO_FLAGS
 
 _REMEDY = "this flag is swept; remove it here or sweep another flag"
@@ -39,6 +40,9 @@ def swept(
     ((flag, values),) = sweep.values.items()
     if not isinstance(values, list) or not values:
         raise sweep.wrong(flag, "a non-empty list of values")
+    if len(values) > MOST_SWEEP_VALUES:
+        problem = f"has {len(values)} values; expected at most {MOST_SWEEP_VALUES}"
+        raise ConfigError(sweep.file, sweep.at(flag), problem)
     if flag == "rate":
         problem = "affects only the latency repetition, so it cannot change the rates"
         problem += " that a sweep plots; sweep another flag"

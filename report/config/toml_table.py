@@ -1,21 +1,35 @@
-"""Checked access to TOML tables.
+"""Checked access to TOML tables, with the standard library alone.
 
-A wrong type, an unknown key or an unknown name raises ConfigError.  Its message names
-the file and the key, shows the value, and says what is expected instead.
+read_toml() bounds what a file may contain: its size, nesting, numbers and texts.  After
+that a wrong type, an unknown key or an unknown name raises ConfigError.  Its message
+names the file and the key, shows the value, and says what is expected instead.
 """
 
 import difflib
+import math
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report.terms.encoding import decoded
+from report.terms.encoding import bounded_content, decoded
+from report.terms.limits import (
+    MOST_CONFIG_BYTES,
+    MOST_CONFIG_FILES,
+    MOST_INTEGER,
+    MOST_ITEMS,
+    MOST_KEY_CHARS,
+    MOST_LEVELS,
+    MOST_TEXT_CHARS,
+    MOST_TITLE_CHARS,
+)
 from report.terms.rulebook import SCENARIO_FLAGS, Flag, FlagRule
+from report.terms.text_table import printable, visible
 from report.terms.units import UnitError, parse_duration, parse_size
 
 _MOST_LISTED = 12  # names in an error
+_SHOWN_CHARS = 100
 
 
 class ConfigError(Exception):
@@ -62,8 +76,9 @@ def unknown(kind: str, word: str, accepted: Iterable[str]) -> str:
 
 
 def _shown(value: object) -> str:
-    """Return a value as TOML has it, which spells booleans in lower case."""
-    return str(value).lower() if isinstance(value, bool) else repr(value)
+    """Return a value as TOML has it, which spells booleans in lower case, and short."""
+    text = str(value).lower() if isinstance(value, bool) else ascii(value)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
 
 
 @dataclass(frozen=True)
@@ -104,13 +119,28 @@ class TomlTable:
             if key not in keys:
                 raise ConfigError(self.file, self.at(key), unknown("key", key, keys))
 
-    def text(self, key: str, default: str | None = None) -> str:
-        """Return a string; without a default it is required and must not be blank."""
+    def text(
+        self, key: str, default: str | None = None, most: int = MOST_TEXT_CHARS
+    ) -> str:
+        """Return a string of at most `most` characters.
+
+        Without a default it is required and must not be blank.
+        """
         value = self.values.get(key, default)
         if not isinstance(value, str):
             raise self.wrong(key, "a string")
         if default is None and not value.strip():
             raise self.wrong(key, "a string that is not blank")
+        if len(value) > most:
+            problem = f"has {len(value)} characters; expected at most {most}"
+            raise ConfigError(self.file, self.at(key), problem)
+        return value
+
+    def line(self, key: str, default: str | None = None) -> str:
+        """Return a title: a short string on one line."""
+        value = self.text(key, default, MOST_TITLE_CHARS)
+        if "\n" in value:
+            raise self.wrong(key, "one line")
         return value
 
     def texts(
@@ -134,7 +164,7 @@ class TomlTable:
         """Return an integer from `least` to `most`."""
         value = self.values.get(key, default)
         if type(value) is not int or value < least or (most and value > most):
-            within = f"from {least} to {most}" if most else f"of at least {least}"
+            within = f"from {least:,} to {most:,}" if most else f"of at least {least:,}"
             raise self.wrong(key, f"an integer {within}", least, most)
         return value
 
@@ -177,14 +207,80 @@ def short_path(path: Path) -> str:
 
 
 def read_toml(file: Path) -> TomlTable:
-    """Return a whole file as one table.  Raises ConfigError if it is not TOML."""
+    """Return a whole file as one table.
+
+    Raises ConfigError if it is not TOML or exceeds a limit.
+    """
     name = short_path(file)
     try:
-        return TomlTable(name, "", tomllib.loads(decoded(file.read_bytes())))
+        text = decoded(bounded_content(file, MOST_CONFIG_BYTES))
+        table = TomlTable(name, "", tomllib.loads(text))
     except OSError as error:
         raise ConfigError(name, "", f"cannot read: {error.strerror}") from error
+    except RecursionError:
+        raise ConfigError(name, "", "nested too deep") from None
     except ValueError as error:
         raise ConfigError(name, "", f"not valid TOML: {error}") from error
+    _check_limits(table)
+    return table
+
+
+def toml_files(folder: Path) -> list[Path]:
+    """Return the TOML files of a folder, sorted.  Raises ConfigError."""
+    try:
+        files = sorted(folder.glob("*.toml"))
+    except OSError as error:
+        name = short_path(folder)
+        raise ConfigError(name, "", f"cannot read: {error.strerror}") from error
+    if len(files) > MOST_CONFIG_FILES:
+        problem = f"has {len(files)} files; expected at most {MOST_CONFIG_FILES}"
+        raise ConfigError(short_path(folder), "", problem)
+    return files
+
+
+def _check_limits(document: TomlTable) -> None:
+    """Raise ConfigError if a value of a document exceeds a limit."""
+    level: list[tuple[str, Any]] = [("", document.values)]
+    for _ in range(MOST_LEVELS):
+        below: list[tuple[str, Any]] = []
+        for path, value in level:
+            if problem := _excess(value):
+                raise ConfigError(document.file, path, problem)
+            below += _inner(path, value)
+        level = below
+    if level:
+        path = level[0][0].partition(".")[0]
+        problem = f"nested more than {MOST_LEVELS} levels deep"
+        raise ConfigError(document.file, path, problem)
+
+
+def _inner(path: str, value: Any) -> list[tuple[str, Any]]:
+    """Return the values in a table or a list, with their paths."""
+    if isinstance(value, dict):
+        return [(f"{path}.{k}" if path else k, inner) for k, inner in value.items()]
+    if isinstance(value, list):
+        return [(f"{path}[{n}]", inner) for n, inner in enumerate(value)]
+    return []
+
+
+def _excess(value: Any) -> str:
+    """Return how a value exceeds the limits, or ""."""
+    if isinstance(value, dict | list) and len(value) > MOST_ITEMS:
+        return f"has {len(value)} items; expected at most {MOST_ITEMS}"
+    if isinstance(value, dict):
+        odd = (k for k in value if len(k) > MOST_KEY_CHARS or visible(k) != k)
+        if (key := next(odd, None)) is not None:
+            accepted = f"at most {MOST_KEY_CHARS} visible characters"
+            return f"{_shown(key)} is not a valid key; expected {accepted}"
+    if isinstance(value, str) and len(value) > MOST_TEXT_CHARS:
+        return f"has {len(value)} characters; expected at most {MOST_TEXT_CHARS}"
+    if isinstance(value, str) and printable(value) != value:
+        return f"{_shown(value)} has control characters; remove them"
+    if type(value) is int and abs(value) > MOST_INTEGER:
+        return "the integer is too large; expected at most 20 digits"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{value} is not valid; expected a finite number"
+    return ""
 
 
 def known(

@@ -9,7 +9,6 @@ from typing import Any, NotRequired, TypedDict, cast
 
 from report.model.plan import CellName
 from report.terms.documents import (
-    MOST_LINES_BYTES,
     Line,
     ResultsError,
     check_document,
@@ -18,6 +17,7 @@ from report.terms.documents import (
     remedied,
     split_lines,
 )
+from report.terms.limits import MOST_LINES_BYTES
 from report.terms.membership import check_belongs
 
 COUNTS_FILE = "counts.jsonl"

@@ -21,7 +21,6 @@ from report.terms.documents import (
 from report.terms.text_table import one_line
 
 SCHEMA = 1  # json_schema_version
-_LARGEST_BYTES = 64 << 20
 _PER_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 # An iteration shorter than a picosecond or longer than 30 years is not credible.
 _SHORTEST_S, _LONGEST_S = 1e-12, 1e9
@@ -58,7 +57,7 @@ def read(path: Path) -> GoogleFile:
     schema version or has no repetitions.
     """
     unlike = f"{path}: not a run or a Google Benchmark JSON file"
-    document = parse_object(read_bytes(path, _LARGEST_BYTES), unlike)
+    document = parse_object(read_bytes(path), unlike)
     place = f"{path}: not valid as a Google Benchmark file"
     validate(document, "google", place)
     try:

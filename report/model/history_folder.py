@@ -18,7 +18,6 @@ from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.terms.documents import ResultsError, parse_object, read_bytes, validate
 
-_LARGEST_BYTES = 64 << 20
 # Files with these names would make the history look like a run folder.
 _TAKEN = ("run", "ab", "environment")
 
@@ -48,7 +47,7 @@ def load(folder: Path) -> tuple[HistoryEntry, ...]:
 
 def read_entry(path: Path) -> HistoryEntry:
     """Read and check one file of the history.  Raises ResultsError."""
-    content = read_bytes(path, _LARGEST_BYTES)
+    content = read_bytes(path)
     entry = entry_of_document(parse_object(content, str(path)), str(path))
     if path.name != f"{entry.run}.json":
         raise ResultsError(f"{path}: holds run {entry.run}; rename it {entry.run}.json")

@@ -24,7 +24,6 @@ from report.model.record import LINES, Record
 from report.model.run import Measurement
 from report.terms.documents import (
     DAMAGED,
-    MOST_LINES_BYTES,
     Line,
     ResultsError,
     document_of,
@@ -32,6 +31,7 @@ from report.terms.documents import (
     remedied,
     split_lines,
 )
+from report.terms.limits import MOST_LINES_BYTES
 from report.terms.membership import check_belongs, check_has_checksum
 
 

@@ -7,13 +7,10 @@ the file, the line and the problem, so that a damaged file never ends in a trace
 
 from __future__ import annotations
 
-import errno
 import functools
 import json
 import math
-import os
 import re
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +23,12 @@ from fastjsonschema.draft07 import CodeGeneratorDraft07
 from fastjsonschema.ref_resolver import RefResolver
 
 from report.terms.checksum import is_intact
-from report.terms.encoding import decoded
+from report.terms.encoding import bounded_content, decoded
+from report.terms.limits import (
+    MOST_DOCUMENT_BYTES,
+    MOST_INTEGER,
+    MOST_LEVELS,
+)
 from report.terms.text_table import printable
 
 SCHEMA_DIR = Path(__file__).parents[1] / "schema"
@@ -42,12 +44,7 @@ _TYPES = {
     "object": "an object",
     "array": "a list",
 }
-_MOST = 2**64 - 1
 Versions = Mapping[str, range]  # of "schema" and "method"
-_DEEPEST = 32  # levels of nesting; our own documents have a third of that
-MOST_BYTES = 64 << 20  # of a document
-MOST_LINES_BYTES = 1 << 30  # of a file of lines
-MOST_LINE_BYTES = 16 << 20
 # In a JSON text a character that may not be printable is an escape or not ASCII.
 _MAYBE_HIDDEN = re.compile(rb"\\[bfru]|[\x7f-\xff]")
 
@@ -64,7 +61,7 @@ class Line:
     text: bytes
 
 
-def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+def read_bytes(path: Path, most: int = MOST_DOCUMENT_BYTES) -> bytes:
     """Return the content of a regular file of at most `most` bytes.
 
     Never waits, even for a pipe.  Raises ResultsError.
@@ -73,22 +70,6 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         return bounded_content(path, most)
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
-
-
-def bounded_content(path: Path, most: int) -> bytes:
-    """Return the content of a regular file; raises OSError, also for any other file."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
-        with open(fd, "rb", closefd=False) as file:
-            content = file.read(most + 1)
-    finally:
-        os.close(fd)
-    if len(content) > most:
-        limit = f"{most >> 20} MiB" if most >= 1 << 20 else f"{most >> 10} KiB"
-        raise OSError(errno.EFBIG, f"larger than the limit of {limit}")
-    return content
 
 
 def canonical(document: object) -> str:
@@ -126,8 +107,8 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         raise ResultsError(f"{place}: not valid JSON: {_short(str(error))}") from None
     if not isinstance(document, dict):
         raise ResultsError(f"{place}: expected a JSON object")
-    if _is_deeper(document, _DEEPEST):
-        raise ResultsError(f"{place}: nested more than {_DEEPEST} levels deep")
+    if _is_deeper(document, MOST_LEVELS):
+        raise ResultsError(f"{place}: nested more than {MOST_LEVELS} levels deep")
     if _MAYBE_HIDDEN.search(text):
         document = {printable(key): _printed(v) for key, v in document.items()}
     return document
@@ -258,7 +239,7 @@ def _problem(error: JsonSchemaValueException) -> str:
 
 def shown(value: object) -> str:
     """Return a value for a message: in ASCII and at most 60 characters."""
-    if isinstance(value, int) and abs(value) > _MOST:
+    if isinstance(value, int) and abs(value) > MOST_INTEGER:
         return "an integer that is too large"
     literal = value is None or isinstance(value, bool)
     text = json.dumps(value) if literal else ascii(value)
@@ -296,8 +277,8 @@ def _are_pairs(values: object, least: Sequence[int]) -> bool:
         type(pair) is list
         and len(pair) == 2
         and type(pair[0]) is type(pair[1]) is int
-        and first <= pair[0] <= _MOST
-        and second <= pair[1] <= _MOST
+        and first <= pair[0] <= MOST_INTEGER
+        and second <= pair[1] <= MOST_INTEGER
         for pair in values
     )
 

@@ -1,4 +1,9 @@
-"""Text in files: UTF-8, with errors fit for the user."""
+"""Text in files: ordinary files of bounded size, UTF-8, errors fit for the user."""
+
+import errno
+import os
+import stat
+from pathlib import Path
 
 
 def decoded(content: bytes) -> str:
@@ -9,3 +14,22 @@ def decoded(content: bytes) -> str:
         byte = content[error.start]
         reason = f"byte 0x{byte:02x} at offset {error.start} is not UTF-8"
         raise ValueError(reason) from None
+
+
+def bounded_content(path: Path, most: int) -> bytes:
+    """Return the content of a regular file of at most `most` bytes.
+
+    Never waits, even for a pipe.  Raises OSError, also for any other file.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        with open(fd, "rb", closefd=False) as file:
+            content = file.read(most + 1)
+    finally:
+        os.close(fd)
+    if len(content) > most:
+        limit = f"{most >> 20} MiB" if most >= 1 << 20 else f"{most >> 10} KiB"
+        raise OSError(errno.EFBIG, f"larger than the limit of {limit}")
+    return content

@@ -33,9 +33,12 @@ _PLACES = (
 
 
 class DurationType(click.ParamType[float]):
-    """A duration with its unit, as seconds."""
+    """A duration with its unit, as seconds; at most `most` seconds."""
 
     name = "duration"
+
+    def __init__(self, most: float) -> None:
+        self._most = most
 
     def convert(
         self,
@@ -52,6 +55,9 @@ class DurationType(click.ParamType[float]):
             self.fail(str(error), param, ctx)
         if seconds <= 0:
             self.fail(f"expected a positive duration, not {value!r}", param, ctx)
+        if seconds > self._most:
+            longest = f"expected at most {int(self._most // 3600):,}h"
+            self.fail(f"{value!r} is too large; {longest}", param, ctx)
         return seconds
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from report.config.config_types import MOST_REPEATS
+from report.terms.limits import LONGEST_TIMEOUT_S, MOST_REPETITIONS
+from report.terms.rulebook import FLAGS
 from scripts.cli.option_types import (
     ChoiceType,
     CountType,
@@ -18,7 +20,7 @@ from scripts.cli.option_types import (
 from scripts.store.run_places import DEFAULT_BUILD, ROOT
 
 DEFAULT_SEED = 301
-_COUNT = IntegerType(1, 10_000)
+_COUNT = IntegerType(1, MOST_REPETITIONS)
 _REPEATS = IntegerType(0, MOST_REPEATS)
 _SEEDS = IntegerType(0, 2**63 - 1, "0 to 2^63 - 1")
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -186,12 +188,12 @@ SEED = click.option(
 )
 MAX_TIME = click.option(
     "--max-time",
-    type=DurationType(),
+    type=DurationType(FLAGS["duration"].most),
     help="Stop each measured loop after this long, e.g. --max-time 10s.",
 )
 TIMEOUT = click.option(
     "--timeout",
-    type=DurationType(),
+    type=DurationType(LONGEST_TIMEOUT_S),
     help="Kill a process after this long, e.g. --timeout 5min.  [default: the suite's]",
 )
 LATENCY = click.option(

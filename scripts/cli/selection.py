@@ -1,5 +1,7 @@
 """The selection that a run measures, from the options of the command line."""
 
+import fnmatch
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -9,6 +11,8 @@ import click
 
 from report.config.config_types import Config, SuiteConfig
 from report.config.configuration import load_readable
+from report.config.toml_table import ConfigError
+from report.terms.limits import MOST_CELLS, MOST_RUN_REPETITIONS
 from report.terms.rulebook import Flag
 from scripts.cli.option_types import check_globs, names, suite_name
 from scripts.cli.options import DEFAULT_SEED
@@ -78,19 +82,21 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
     scenarios = suite.scenarios
     if options.scenarios:
         scenarios = _scenarios(config, scenarios, options.scenarios)
-    check_globs(
-        options.globs,
-        (
-            f"{engine}/{scenario}/{benchmark}"
-            for scenario in scenarios
-            for engine in engines
-            for benchmark in config.scenarios[scenario].benchmarks
-        ),
-        suite.name,
-    )
+    _check_cells(config, suite, scenarios, engines)
+    cells = [
+        f"{engine}/{scenario}/{benchmark}"
+        for scenario in scenarios
+        for engine in engines
+        for benchmark in config.scenarios[scenario].benchmarks
+    ]
+    check_globs(options.globs, cells, suite.name)
     _check_sweeps(config, scenarios, options.chosen)
     repetitions = options.repetitions or suite.repetitions
     latency = suite.latency if options.latency is None else options.latency
+    if options.globs:
+        matches = (any(fnmatch.fnmatch(c, g) for g in options.globs) for c in cells)
+        cells = list(itertools.compress(cells, matches))
+    _check_repetitions(suite, len(cells), repetitions + latency, options)
     repeats = options.repeat_disturbed
     if options.rate and not latency:
         raise click.UsageError(
@@ -108,6 +114,33 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
         control=_control(suite, options, engines, repetitions),
         repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
     )
+
+
+def _check_cells(
+    config: Config,
+    suite: SuiteConfig,
+    scenarios: Iterable[str],
+    engines: Collection[str],
+) -> None:
+    """Raise ConfigError if the selected scenarios have too many cells."""
+    benchmarks = sum(len(config.scenarios[name].benchmarks) for name in scenarios)
+    if (cells := benchmarks * len(engines)) > MOST_CELLS:
+        problem = f"{cells:,} cells with {len(engines):,} engines; expected at most"
+        problem = f"{problem} {MOST_CELLS:,}; select some of them with -s or -e"
+        raise ConfigError(suite.file, "scenarios", problem)
+
+
+def _check_repetitions(
+    suite: SuiteConfig, cells: int, rounds: int, options: RunOptions
+) -> None:
+    """Raise ConfigError or click.UsageError if a run has too many repetitions."""
+    if cells * rounds <= MOST_RUN_REPETITIONS:
+        return
+    problem = f"{rounds:,} for each of {cells:,} cells are too many; expected at most"
+    problem = f"{problem} {MOST_RUN_REPETITIONS:,} in a run"
+    if options.repetitions:
+        raise click.UsageError(f"--repetitions: {problem}")
+    raise ConfigError(suite.file, "repetitions", problem)
 
 
 def note_own_defaults(config: Config, selection: Selection) -> None:

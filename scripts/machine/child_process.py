@@ -27,6 +27,7 @@ from report.terms.text_table import printable
 STDERR_TAIL_BYTES = 4096
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 INTERRUPTED = 130  # the exit code, as a shell reports Ctrl-C: 128 + SIGINT
+_LONGEST_WAIT_MS = 3.6e6  # poll() takes at most 2^31 - 1
 TICK_S = 0.25  # the period of calls that update a display
 
 
@@ -198,7 +199,8 @@ class Spawner:
                 if now_ns >= deadline_ns:
                     return False
                 wait_ns = min(deadline_ns, clock.next_ns(deadline_ns)) - now_ns
-                ready = [fd for fd, _ in poll.poll(max(0, wait_ns) / 1e6 + 1)]
+                wait_ms = min(max(0, wait_ns) / 1e6 + 1, _LONGEST_WAIT_MS)
+                ready = [fd for fd, _ in poll.poll(wait_ms)]
                 if pidfd in ready:
                     return True
                 clock.call_due(child.pid)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from report.model.plan import CellName, Plan, repetition_seed
+from report.terms.limits import MOST_ANSWER_BYTES
 from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
 from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
@@ -22,7 +23,6 @@ from scripts.planning.order import ScheduledRepetition
 from scripts.store.own_files import WorkFolder, remove
 
 REASON_CHARS = 500
-ANSWER_LIMIT_BYTES = 16 << 20
 PROGRESS = "progress"
 
 
@@ -137,7 +137,7 @@ def read_answer(path: Path) -> bytes:
     """
     try:
         with open(path, "rb", opener=_open_without_waiting) as file:
-            return file.read(ANSWER_LIMIT_BYTES)
+            return file.read(MOST_ANSWER_BYTES)
     except FileNotFoundError:
         return b""
 

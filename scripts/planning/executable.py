@@ -9,12 +9,12 @@ from pathlib import Path
 from report.model.description import Description
 from report.model.plan import METHOD, SCHEMA, CellName, Engine, Plan
 from report.terms.documents import ResultsError, parse_object, validate
+from report.terms.limits import MOST_ANSWER_BYTES
 from report.terms.rulebook import Benchmark, Flag, Flags
 from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, ProcessResult
 
 DESCRIBE_TIMEOUT_S = 20
-_DESCRIBE_LIMIT_BYTES = 4 << 20
 NOT_BUILT = "not built"
 # A benchmark that has run on a database, and the operations of each thread that wrote.
 # An empty tuple means that one thread did all operations that its flags plan.
@@ -67,7 +67,7 @@ def describe(executor: Executor, path: Path, engine: str, scratch: Path) -> Desc
             command = (path, "--describe")
             outcome = executor.run(command, DESCRIBE_TIMEOUT_S, stdout=stdout)
         with answer.open("rb") as file:
-            text = file.read(_DESCRIBE_LIMIT_BYTES)
+            text = file.read(MOST_ANSWER_BYTES)
     except OSError as error:
         raise NotUsable(f"{path.name} cannot be started: {error.strerror}") from error
     finally:

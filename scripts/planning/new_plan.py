@@ -1,8 +1,9 @@
 """Makes the plan of a new run from the configuration and the selection."""
 
 import fnmatch
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from report.config.config_types import (
     CONTROL_SUFFIX,
@@ -24,7 +25,7 @@ from report.terms.documents import canonical
 from report.terms.rulebook import OWN_STREAM, Flags
 from scripts.planning.executable import Refusal, process_flags
 from scripts.planning.order import shuffled_order
-from scripts.planning.settings import resolve_flags
+from scripts.planning.settings import place_of, resolve_flags
 
 LEAST_REPETITIONS = 3
 # The default fill of scenarios that replay the stream of another program.
@@ -60,9 +61,7 @@ def make_plan(
     """Return the plan of a new run.  Raises ConfigError if an engine refuses flags."""
     engines = [*engines, *_control(engines, selection.control)]
     scenarios = tuple(
-        _planned_scenario(
-            config, name, suite.override, selection.chosen, engines, refusal
-        )
+        _planned_scenario(config, name, suite, selection.chosen, engines, refusal)
         for name in suite.scenarios
         if name in selection.scenarios
     )
@@ -124,7 +123,7 @@ def _control(engines: Sequence[Engine], name: str) -> Iterable[Engine]:
 def _planned_scenario(
     config: Config,
     name: str,
-    override: Flags,
+    suite: SuiteConfig,
     chosen: Flags,
     engines: Sequence[Engine],
     refusal: Refusal,
@@ -132,7 +131,7 @@ def _planned_scenario(
     scenario = config.scenarios[name]
     flags = {
         e.name: resolve_flags(
-            scenario, config.engines[e.measures], override, chosen, e.description
+            scenario, config.engines[e.measures], suite.override, chosen, e.description
         )
         for e in engines
     }
@@ -140,7 +139,14 @@ def _planned_scenario(
     fill = scenario.fill or _usual_fill(scenario, flags)
     for engine in engines:
         if not exclude[engine.name]:
-            _check(scenario, engine, flags[engine.name], fill, refusal)
+            where = partial(
+                place_of,
+                scenario=scenario,
+                engine=config.engines[engine.measures],
+                suite=suite,
+                chosen=chosen,
+            )
+            _check(scenario, engine, flags[engine.name], fill, refusal, where)
     return Scenario(
         name=name,
         title=scenario.title,
@@ -165,7 +171,7 @@ def _usual_fill(
     streams = {values.get("stream", OWN_STREAM) for values in flags.values()}
     if len(streams) > 1:
         problem = "must be the same for all engines, so that they do the same work"
-        raise ConfigError(scenario.file, "stream", problem)
+        raise ConfigError(scenario.file_of("stream"), "stream", problem)
     return () if streams <= {OWN_STREAM} else _REPLAY_FILL
 
 
@@ -175,11 +181,13 @@ def _check(
     flags: Flags,
     fill: tuple[str, ...],
     refusal: Refusal,
+    place: Callable[[str], tuple[str, str]],
 ) -> None:
     """Raise ConfigError if the engine's executable cannot run the scenario.
 
-    Each benchmark is checked with the flags that its process will have.  Executables
-    that do not support --check are not checked.
+    `place` returns the file and the key that have the value of a flag.  Each benchmark
+    is checked with the flags that its process will have.  Executables that do not
+    support --check are not checked.
     """
     if engine.description is None or not engine.description.can_check:
         return
@@ -195,9 +203,7 @@ def _check(
     for selected, names in by_flags.values():
         if fault := refusal(engine, names, selected):
             key, problem = fault
-            is_setting = key in scenario.settings.get(engine.measures, {})
-            where = f"settings.{engine.measures}.{key}" if is_setting else key
-            raise ConfigError(scenario.file, where, problem)
+            raise ConfigError(*place(key), problem)
 
 
 def _select(

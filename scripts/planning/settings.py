@@ -1,9 +1,15 @@
 """The flags of every engine: scenario, suite, engine and command line merged."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from report.config.config_types import EngineConfig, FlagsBySize, ScenarioConfig
+from report.config.config_types import (
+    EngineConfig,
+    FlagsBySize,
+    ScenarioConfig,
+    SuiteConfig,
+)
 from report.config.toml_table import ConfigError, unknown
 from report.model.description import Description
 from report.terms.rulebook import SCENARIO_FLAGS, Flag
@@ -23,8 +29,13 @@ class _Layer:
     """The flags in one place of the configuration."""
 
     flags: Mapping[str, Flag]
-    file: str
+    file_of: Callable[[str], str]  # the file that has a key
     path: str  # of the table that holds them
+
+    def place(self, key: str) -> tuple[str, str]:
+        """Return the file of a flag, and its key in it."""
+        where = f"{self.path}.{key}" if self.path else key
+        return self.file_of(where), where
 
 
 def resolve_flags(
@@ -55,20 +66,48 @@ def _layers(
     engine: EngineConfig,
     override: Mapping[str, Flag],
     growth: Sequence[FlagsBySize] = (),
+    suite_file: str = "",
 ) -> list[_Layer]:
     """Return the flags of all places, the weakest first."""
-    file, name = scenario.file, engine.name
+    name = engine.name
+    settings = (scenario.settings.get(name, {}), scenario.file_of, f"settings.{name}")
     return [
-        _Layer(engine.flags, engine.file, f"engine[{name}].flags"),
-        _Layer(scenario.flags, file, ""),
-        *(_Layer(part.flags, file, "from_num") for part in growth),
-        _Layer(override, file, "override"),
-        _Layer(scenario.settings.get(name, {}), file, f"settings.{name}"),
+        _Layer(engine.flags, lambda _: engine.file, f"engine[{name}].flags"),
+        _Layer(scenario.flags, scenario.file_of, ""),
+        *(_Layer(part.flags, partial(_file, part), "from_num") for part in growth),
+        _Layer(override, lambda _: suite_file, "override"),
+        _Layer(*settings),
         *(
-            _Layer(part.settings.get(name, {}), file, f"from_num.settings.{name}")
+            _Layer(
+                part.settings.get(name, {}),
+                partial(_file, part),
+                f"from_num.settings.{name}",
+            )
             for part in growth
         ),
     ]
+
+
+def _file(part: FlagsBySize, _key: str) -> str:
+    return part.file
+
+
+def place_of(
+    key: str,
+    scenario: ScenarioConfig,
+    engine: EngineConfig,
+    suite: SuiteConfig,
+    chosen: Mapping[str, Flag],
+) -> tuple[str, str]:
+    """Return where the value of a flag comes from: a file and the key in it."""
+    if key in chosen:
+        return "the command line", f"--{key}"
+    layers = _layers(scenario, engine, suite.override, (), suite.file)
+    num = chosen.get("num") or _merged(layers, None)["num"]
+    growth = [part for part in scenario.growth if int(num) >= part.num]
+    layers = _layers(scenario, engine, suite.override, growth, suite.file)
+    places = [layer.place(key) for layer in layers if key in layer.flags]
+    return places[-1] if places else (scenario.file_of(key), key)
 
 
 def _merged(
@@ -87,22 +126,22 @@ def _merged(
 def _driver_flag(
     layer: _Layer, key: str, value: Flag, description: Description
 ) -> Flag:
-    where = f"{layer.path}.{key}"
+    file, where = layer.place(key)
     if key not in description.flags:
         flags = (*SCENARIO_FLAGS, *description.flags)
-        raise ConfigError(layer.file, where, unknown("flag", key, flags))
+        raise ConfigError(file, where, unknown("flag", key, flags))
     kind = description.flags[key]
     try:
         if kind in _INTEGERS and isinstance(value, str):
             return parse_size(value)
     except UnitError as error:
-        raise ConfigError(layer.file, where, str(error)) from error
+        raise ConfigError(file, where, str(error)) from error
     if not _fits(kind, value):
         integer = "an integer" if kind in _SIGNED else "an integer of at least 0"
         accepted = _ACCEPTED.get(kind, f'{integer}, or a size such as "4MiB"')
         shown = str(value).lower() if isinstance(value, bool) else repr(value)
         problem = f"{shown} is not valid; expected {accepted}"
-        raise ConfigError(layer.file, where, problem)
+        raise ConfigError(file, where, problem)
     return value
 
 

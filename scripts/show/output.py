@@ -9,6 +9,8 @@ from typing import Any
 import click
 from rich.console import Console
 
+from report.terms.text_table import printable
+
 
 @dataclass(frozen=True)
 class Output:
@@ -60,7 +62,7 @@ class Result(ABC):
 
 def print_error(message: str, exit_code: int) -> int:
     """Print an error on stderr; return the exit code."""
-    click.echo(f"kvmatrix: {message}", err=True)
+    click.echo(f"kvmatrix: {printable(message)}", err=True)
     return exit_code
 
 

@@ -5,6 +5,7 @@ repetition is one line, which is appended by one write and synced before the nex
 repetition begins.
 """
 
+import datetime
 import errno
 import fcntl
 import json
@@ -14,6 +15,7 @@ import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ ORDINARY, AB = PLAN, AB_PLAN
 EVERY_KIND = (ORDINARY, AB)
 _KIND_WORDS = {ORDINARY: "run", AB: "A/B run"}
 _BACKWARDS = re.compile(r"@-([1-9][0-9]{0,8})", re.ASCII)
+TIME_FORMAT = "%Y%m%d-%H%M%S"  # with which the names of runs begin
 _TIME_CHARS = len("YYYYmmdd-HHMMSS")
 _REFERENCES = "the name of a run, a path, @last or @-2"
 _UNFINISHED = ".unfinished-"
@@ -263,20 +266,26 @@ def is_ab_run(path: Path) -> bool:
 
 
 def all_runs(results: Path, kinds: Sequence[str] = (ORDINARY,)) -> list[Path]:
-    """Return all run folders of these kinds, oldest first, even renamed ones."""
+    """Return all run folders of these kinds, oldest first, even renamed ones.
+
+    A run that is dated later than tomorrow was made with a wrong clock.  It counts as
+    the oldest, or it would be the last for ever.
+    """
     runs = {p.parent for kind in kinds for p in results.glob(f"[0-9A-Za-z]*/{kind}")}
-    return sorted(runs, key=_age)
+    tomorrow = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)
+    return sorted(runs, key=partial(_age, tomorrow=f"{tomorrow:{TIME_FORMAT}}"))
 
 
-def _age(folder: Path) -> tuple[str, str]:
+def _age(folder: Path, tomorrow: str) -> tuple[bool, str, str]:
     """Return a sort key: the time in the recorded name, then the folder's name."""
     name = None
     for kind in EVERY_KIND:
         try:
-            name = json.loads((folder / kind).read_bytes())["run"]
+            name = parse_object(read_bytes(folder / kind), kind).get("run")
             break
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except ResultsError:
             continue
     if not isinstance(name, str):
         name = folder.name
-    return name[:_TIME_CHARS], folder.name
+    time = name[:_TIME_CHARS]
+    return time <= tomorrow, time, folder.name

@@ -76,7 +76,7 @@ def test_a_suite_has_latency_and_no_control_by_default(tmp_path: Path) -> None:
     [
         ("repeat_disturbed = 3", "an integer from 0 to 2"),
         ("repeat_disturbed = -1", "an integer from 0 to 2"),
-        ("repetitions = 0", "an integer of at least 1"),
+        ("repetitions = 0", "an integer from 1 to 10,000"),
         ('latency = "yes"', "expected true or false"),
         ('control = "onne"', "did you mean 'one'"),
         ("control = 7", "expected a string"),
@@ -85,8 +85,8 @@ def test_a_suite_has_latency_and_no_control_by_default(tmp_path: Path) -> None:
         ('[override]\nrate = "fast"', "from 0.01 to 1,000,000,000"),
         ("[override]\nrate = 1e10", "from 0.01 to 1,000,000,000"),
         ("[override]\nrate = 0.001", "from 0.01 to 1,000,000,000"),
-        ("[override]\nrate = nan", "from 0.01 to 1,000,000,000"),
-        ("[override]\nrate = inf", "from 0.01 to 1,000,000,000"),
+        ("[override]\nrate = nan", "expected a finite number"),
+        ("[override]\nrate = inf", "expected a finite number"),
     ],
 )
 def test_a_suite_s_new_keys_are_checked(
@@ -173,7 +173,7 @@ def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
         ("base", "= 3", "base.toml", "", "not valid TOML"),
         ("base", "x = '\udcff'", "base.toml", "", "byte 0xff at offset"),
         ("suite", 'scenarios = ["bse"]', "all.toml", "scenarios", "mean 'base'"),
-        ("suite", "repetitions = 0", "all.toml", "repetitions", "at least 1"),
+        ("suite", "repetitions = 0", "all.toml", "repetitions", "from 1 to 10,000"),
         ("suite", 'timeout = "5m"', "all.toml", "timeout", "min"),
         ("suite", 'published = "nope"', "all.toml", "published", "leveldb-2011"),
         ("suite", "[override]\nnumm = 1", "all.toml", "override.numm", "'num'"),

@@ -153,7 +153,7 @@ def test_fill_and_state_are_what_databases_start_from(tmp_path: Path) -> None:
         ("key_format = 3", "key_format", '"decimal", "big" or "little"'),
         ('stream = "levelbd"', "stream", "expected kvmatrix, leveldb or leveldb-301"),
         ("zipf_theta = 0", "zipf_theta", "a number from 0.01"),
-        ("zipf_theta = nan", "zipf_theta", "a number from 0.01"),
+        ("zipf_theta = nan", "zipf_theta", "a finite number"),
         ("readwritepercent = 101", "readwritepercent", "to 100"),
         ("transactions = -1", "transactions", "from 0"),
         ('value_size_distribution_type = "normall"', "value_size_distribution_type",
