@@ -4,12 +4,21 @@ This module needs only the standard library, because the set-up uses it before
 anything else is installed.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from report.config.toml_table import ConfigError, TomlTable, known
+from report.config.toml_table import ConfigError, TomlTable, known, unknown
 
 _BUILDS = ("cmake", "autotools", "make")
+
+# The names become folders, files, words of commands and variables of CMake.  They are
+# what Debian's policy allows, and short enough for a folder with the key of a build.
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]{1,63}")
+_VERSION = re.compile(r"(?:[0-9]{1,9}:)?[0-9][A-Za-z0-9.+~-]{0,63}")
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+~_-]{0,199}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_LONGEST_TEXT = 1000  # of an option, or of the cost of compiling
 
 
 @dataclass(frozen=True)
@@ -35,7 +44,7 @@ class PinnedSource:
     @property
     def dsc(self) -> str:
         """The name of the file that describes the source package."""
-        return next(name for name in self.sha256 if name.endswith(".dsc"))
+        return _dsc(self.package, self.version)
 
     @property
     def upstream_sha256(self) -> str:
@@ -52,24 +61,99 @@ def sources_of(engine: TomlTable) -> tuple[PinnedSource, ...]:
     return tuple(sources)
 
 
+def all_sources(document: TomlTable) -> list[PinnedSource]:
+    """Return the sources of every engine, in the order in which they are compiled.
+
+    Raises ConfigError also if a source is pinned twice, or needs one that does not
+    precede it or may not have been compiled.
+    """
+    engines = document.tables("engine")
+    if not engines:
+        problem = "lists no engine; expected tables [[engine]]"
+        raise ConfigError(document.file, "", problem)
+    pinned: dict[str, PinnedSource] = {}
+    for engine in engines:
+        tables = engine.tables("source")
+        for table, source in zip(tables, sources_of(engine), strict=True):
+            if source.package in pinned:
+                problem = f"{source.package!r} is pinned twice; remove one of the two"
+                problem += (
+                    ", and name the other in the 'needs' of what is built with it"
+                )
+                raise ConfigError(table.file, table.at("package"), problem)
+            _check_needs(table, source.needs, pinned)
+            pinned[source.package] = source
+    return list(pinned.values())
+
+
+def _check_needs(
+    table: TomlTable, needs: Iterable[str], pinned: Mapping[str, PinnedSource]
+) -> None:
+    """Raise ConfigError unless all that a source needs is compiled before it."""
+    for name in needs:
+        if name not in pinned:
+            problem = unknown("package of an earlier source", name, pinned)
+            raise ConfigError(table.file, table.at("needs"), problem)
+        if pinned[name].on_request:
+            problem = f"{name!r} is compiled only on request; remove its 'on_request'"
+            raise ConfigError(table.file, table.at("needs"), problem)
+
+
+def _dsc(package: str, version: str) -> str:
+    """Return the name that Debian gives to the description of a source package."""
+    return f"{package}_{version.rpartition(':')[2]}.dsc"
+
+
 def _source(table: TomlTable, engine: str, earlier: tuple[str, ...]) -> PinnedSource:
     table.only(
         *("package", "version", "build", "options", "sha256", "needs", "on_request")
     )
     build = table.text("build")
     known(table, "build", build, _BUILDS, "build system")
-    files = table.table("sha256")
-    for part in (".dsc", ".orig.tar."):
-        if not any(part in name for name in files.values):
-            problem = f"no checksum of a {part} file; list every file of the package"
-            raise ConfigError(table.file, table.at("sha256"), problem)
+    package = _matching(
+        table, "package", _PACKAGE, 'the name of a source package, such as "zlib"'
+    )
+    version = _matching(table, "version", _VERSION, 'a version, such as "1.23-4"')
+    options = table.texts("options", ())
+    on_request = table.text("on_request", "")
+    for key, texts in (("options", options), ("on_request", (on_request,))):
+        if not all(text.isprintable() and len(text) <= _LONGEST_TEXT for text in texts):
+            expected = f"at most {_LONGEST_TEXT} printable characters"
+            raise table.wrong(key, expected)
     return PinnedSource(
         engine=engine,
-        package=table.text("package"),
-        version=table.text("version"),
+        package=package,
+        version=version,
         build=build,
-        options=table.texts("options", ()),
-        sha256={name: files.text(name) for name in files.values},
+        options=options,
+        sha256=_checksums(table.table("sha256"), package, version),
         needs=(*earlier, *table.texts("needs", ())),
-        on_request=table.text("on_request", ""),
+        on_request=on_request,
     )
+
+
+def _matching(
+    table: TomlTable, key: str, pattern: re.Pattern[str], expected: str
+) -> str:
+    """Return a string that has the pattern."""
+    text = table.text(key)
+    if not pattern.fullmatch(text):
+        raise table.wrong(key, expected)
+    return text
+
+
+def _checksums(files: TomlTable, package: str, version: str) -> dict[str, str]:
+    """Return the checksum of each file of a source package."""
+    dsc = _dsc(package, version)
+    sums = {}
+    for name in files.values:
+        if not _FILE.fullmatch(name) or not name.startswith(f"{package}_"):
+            problem = f"{name!r} is not a file of the source package {package!r}"
+            raise ConfigError(files.file, files.path, f"{problem}; expected {dsc!r}")
+        sums[name] = _matching(files, name, _SHA256, "64 hexadecimal digits")
+    archives = [name for name in sums if ".orig.tar." in name]
+    for part, is_listed in ((dsc, dsc in sums), (".orig.tar.", bool(archives))):
+        if not is_listed:
+            problem = f"no checksum of a {part} file; list every file of the package"
+            raise ConfigError(files.file, files.path, problem)
+    return sums

@@ -24,12 +24,12 @@ def bounded_content(path: Path, most: int) -> bytes:
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
         with open(fd, "rb", closefd=False) as file:
             content = file.read(most + 1)
     finally:
         os.close(fd)
     if len(content) > most:
         limit = f"{most >> 20} MiB" if most >= 1 << 20 else f"{most >> 10} KiB"
-        raise OSError(errno.EFBIG, f"larger than the limit of {limit}")
+        raise OSError(errno.EFBIG, f"larger than the limit of {limit}", str(path))
     return content

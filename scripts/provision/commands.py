@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from scripts.provision.problem import SetupError
 _EXCERPT_LINES = 15
 _PATIENCE_S = 20.0  # for the cleanup of an interrupted program
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_LEAST_FREE_BYTES = 1 << 20  # what a failed program leaves of a full disk is less
+_EXIT_CANNOT_WRITE = 2
 _EXIT_INTERRUPTED = 130  # as shells report it: 128 + SIGINT
 _ERROR = re.compile(r"\berror: |^E: |^CMake Error|^ERROR: |^Could not fetch |\*\*\* ")
 
@@ -105,6 +108,8 @@ def run_program(name: str, main: Callable[[], int]) -> NoReturn:
     except KeyboardInterrupt:
         print(f"{name}: interrupted", file=sys.stderr)
         status = _EXIT_INTERRUPTED
+    except OSError:  # stderr itself, of which nothing more can be written
+        os._exit(_EXIT_CANNOT_WRITE)
     sys.exit(status)
 
 
@@ -126,13 +131,24 @@ def run_logged(
         out.flush()
         try:
             status = call(command, heartbeat, cwd=cwd, env=env, stdout=out, stderr=out)
-        except FileNotFoundError as error:
-            raise SetupError(f"{command[0]} is not installed") from error
+        except OSError as error:
+            if error.filename != command[0]:
+                raise
+            absent = isinstance(error, FileNotFoundError)
+            why = "is not installed" if absent else f"cannot run: {error.strerror}"
+            raise SetupError(f"{command[0]} {why}") from error
     if status != 0:
         raise SetupError(
             f"'{' '.join(command)}' failed with status {status}.\n"
-            f"{excerpt(log)}\nThe complete log is {log}"
+            f"{excerpt(log)}\nThe complete log is {log}{_space_note(log.parent)}"
         )
+
+
+def _space_note(folder: Path) -> str:
+    """Return what to do about a full disk, on which a log ends early; else ""."""
+    if shutil.disk_usage(folder).free >= _LEAST_FREE_BYTES:
+        return ""
+    return f"\nThe file system of {folder} is full: free space, then run again"
 
 
 def excerpt(log: Path) -> str:
@@ -146,7 +162,9 @@ def excerpt(log: Path) -> str:
 def output_of(command: Sequence[str]) -> str:
     """Return what `command` prints, stripped; "" if it fails or is not installed."""
     try:
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        result = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
     except OSError:
         return ""
     return result.stdout.strip() if result.returncode == 0 else ""

@@ -94,7 +94,7 @@ def _ensure(tool: ConsumerTool, folder: Path, log: Path, screen: Screen) -> None
     stamp = folder / _STAMP
     if not tool.installer:
         raise SetupError(tool.absent)
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == tool.fingerprint:
+    if stamp.is_file() and stamp.read_bytes() == tool.fingerprint.encode():
         return
     building = folder.with_name(f"{folder.name}.unfinished")
     for old in (building, folder):

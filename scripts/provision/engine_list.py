@@ -84,7 +84,7 @@ def cmake_text(libraries: Iterable[EngineLibrary]) -> str:
 
 def write_if_changed(path: Path, text: str) -> bool:
     """Write a file atomically, unless it already contains `text`; True if written."""
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
+    if path.is_file() and path.read_bytes() == text.encode():
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")

@@ -9,22 +9,48 @@ from report.config.pinned_source import PinnedSource
 from scripts.provision.cache import sha256_of
 from scripts.provision.commands import run_logged
 from scripts.provision.problem import SetupError
+from scripts.provision.remedy import removing
 from scripts.provision.sourcelist import private_list, source_files
 
 APT_CONFIGURATION = Path("/etc/apt")
 
 
-def check_files(source: PinnedSource, folder: Path) -> None:
-    """Raise SetupError if a file of a source package is not the pinned one."""
+def _mismatches(source: PinnedSource, folder: Path) -> dict[str, str]:
+    """Return what is wrong with each file that is not the pinned one, by file name."""
+    problems = {}
     for name, pinned in source.sha256.items():
-        actual = sha256_of(folder / name)
+        path = folder / name
+        actual = sha256_of(path) if path.is_file() else "none: there is no such file"
         if actual != pinned:
-            raise SetupError(
-                f"{folder / name}: wrong checksum; the file is refused\n"
+            problems[name] = (
+                f"{path}: wrong checksum; the file is refused\n"
                 f"  expected sha256 {pinned}\n"
                 f"  actual   sha256 {actual}\n"
-                "Delete the file and run the same command again to download it again"
+                f'The pin is the value of "{name}" in the sha256 of the package '
+                f"{source.package!r} in configs/engines.toml"
             )
+    return problems
+
+
+def check_archives(source: PinnedSource, downloads: Path) -> None:
+    """Raise SetupError if a downloaded file of a source is not the pinned one."""
+    problems = _mismatches(source, downloads)
+    if problems:
+        command = removing([downloads / name for name in problems])
+        remedy = f"Correct a wrong pin.  To download the source again: {command}"
+        raise SetupError("\n".join([*problems.values(), remedy]))
+
+
+def _check_delivered(source: PinnedSource, incoming: Path) -> None:
+    """Raise SetupError, and keep nothing, unless apt has delivered the pinned files."""
+    problems = _mismatches(source, incoming)
+    if problems:
+        shutil.rmtree(incoming)
+        remedy = (
+            "Nothing was kept.  Correct a wrong pin, or the package sources of this "
+            "machine; to download the source again: scripts/setup"
+        )
+        raise SetupError("\n".join([*problems.values(), remedy]))
 
 
 def is_downloaded(source: PinnedSource, downloads: Path) -> bool:
@@ -53,6 +79,7 @@ def download(sources: Sequence[PinnedSource], cache: Path) -> None:
     """
     private, log = cache / "apt", cache / "logs" / "fetch.log"
     incoming = cache / "work" / "incoming"
+    shutil.rmtree(private, ignore_errors=True)  # apt trusts the lists that it finds
     for folder in (private / "lists/partial", private / "cache/archives/partial"):
         folder.mkdir(parents=True, exist_ok=True)
     incoming.mkdir(parents=True, exist_ok=True)
@@ -73,7 +100,7 @@ def download(sources: Sequence[PinnedSource], cache: Path) -> None:
     downloads = cache / "downloads"
     downloads.mkdir(exist_ok=True)
     for source in sources:
-        check_files(source, incoming)
+        _check_delivered(source, incoming)
         for name in source.sha256:
             os.replace(incoming / name, downloads / name)
     shutil.rmtree(incoming)

@@ -33,7 +33,7 @@ def compiled(planned: Sequence[Prefix], requested: Collection[str]) -> list[Pref
         for prefix in planned
         if not prefix.source.on_request
         or prefix.source.engine in requested
-        or prefix.is_built
+        or prefix.is_present
     ]
 
 

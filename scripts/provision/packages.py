@@ -105,7 +105,7 @@ def missing(requirements: Iterable[Requirement]) -> list[Requirement]:
 def why_not_installable(etc: Path = Path("/etc")) -> str:
     """Return why packages cannot be installed from here; "" if they can."""
     release = etc / "os-release"
-    text = release.read_text(encoding="utf-8") if release.is_file() else ""
+    text = release.read_text("utf-8", "replace") if release.is_file() else ""
     facts = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
     name, version = (facts.get(k, "").strip('"') for k in ("ID", "VERSION_ID"))
     if (name, version) != ("debian", "12"):

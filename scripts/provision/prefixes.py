@@ -1,7 +1,8 @@
 """Engine libraries in the cache: one folder per pin, flags and compiler.
 
 A prefix gets its name by a single rename, as the last step and with its manifest
-inside.  So one that exists is complete.
+inside.  So one with a manifest is complete.  The manifest has the checksum of every
+file, which each later set-up compares.
 """
 
 import hashlib
@@ -16,7 +17,14 @@ from typing import Any
 
 from report.config.pinned_source import PinnedSource
 from scripts.provision.commands import run_logged
-from scripts.provision.fetch import check_files, download, is_downloaded
+from scripts.provision.fetch import check_archives, download, is_downloaded
+from scripts.provision.manifest import (
+    MANIFEST,
+    SCHEMA,
+    check,
+    checksums,
+    is_outdated,
+)
 from scripts.provision.problem import SetupError
 from scripts.provision.recipe import (
     RECIPE,
@@ -27,9 +35,8 @@ from scripts.provision.recipe import (
     foreign_flags,
     processors,
 )
+from scripts.provision.remedy import removing
 from scripts.provision.setup_screen import Screen
-
-MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
@@ -40,9 +47,14 @@ class Prefix:
     path: Path
 
     @property
-    def is_built(self) -> bool:
+    def is_present(self) -> bool:
         """True if the library is in the cache, complete."""
         return (self.path / MANIFEST).is_file()
+
+    @property
+    def is_built(self) -> bool:
+        """True if the library is in the cache, complete and with checksums."""
+        return self.is_present and not is_outdated(self.path)
 
 
 def key_of(
@@ -76,9 +88,19 @@ def plan(
     return list(prefixes.values())
 
 
-def _manifest(job: Job) -> dict[str, Any]:
+def check_all(prefixes: Sequence[Prefix]) -> None:
+    """Check the files of what is in the cache.  Raises SetupError with the remedy."""
+    for prefix in prefixes:
+        if prefix.is_built:
+            source = prefix.source
+            options = f" --with {source.engine}" if source.on_request else ""
+            command = removing([prefix.path], options)
+            check(prefix.path, f"To compile {source.package} again: {command}")
+
+
+def _manifest(job: Job, installed: Path) -> dict[str, Any]:
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "package": job.source.package,
         "version": job.source.version,
         "origin": job.source.origin,
@@ -88,6 +110,7 @@ def _manifest(job: Job) -> dict[str, Any]:
         "compiler": job.compiler.title,
         "flags": job.flags,
         "recipe": RECIPE,
+        "files": checksums(installed),
     }
 
 
@@ -107,15 +130,21 @@ def _build(prefix: Prefix, job: Job, cache: Path, environ: Mapping[str, str]) ->
     log = cache / "logs" / f"{prefix.path.name}.log"
     log.unlink(missing_ok=True)
     downloads = cache / "downloads"
-    check_files(job.source, downloads)
+    check_archives(job.source, downloads)
     unpack = ["dpkg-source", "--no-check", "-x", job.source.dsc, str(job.tree)]
     run_logged(unpack, log, cwd=downloads)
     _compile(job, log, environ)
     installed = job.stage / prefix.path.relative_to("/")
-    text = json.dumps(_manifest(job), indent=2) + "\n"
+    if not installed.is_dir():
+        raise SetupError(
+            f"{job.source.package} was compiled, but nothing was installed; correct "
+            f"its build and options in configs/engines.toml.  The log is {log}"
+        )
+    text = json.dumps(_manifest(job, installed), indent=2) + "\n"
     (installed / MANIFEST).write_text(text, encoding="utf-8")
     prefix.path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(prefix.path, ignore_errors=True)  # anything without a manifest
+    # Anything without a manifest, or from before there were checksums.
+    shutil.rmtree(prefix.path, ignore_errors=True)
     os.rename(installed, prefix.path)
 
 
@@ -144,6 +173,11 @@ def build_all(
     paths = {prefix.source.package: prefix.path for prefix in prefixes}
     for prefix in todo:
         source = prefix.source
+        if prefix.is_present:
+            screen.say(
+                f"{source.package} {source.version} was compiled before checksums of "
+                "its files were recorded; compiling it again"
+            )
         folder = work / source.package
         folder.mkdir(parents=True)
         job = Job(

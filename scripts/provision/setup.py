@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from report.config.pinned_source import PinnedSource
+from report.terms.text_table import visible
 from scripts.provision import (
     consumers,
     engine_list,
@@ -16,10 +17,11 @@ from scripts.provision import (
     recipe,
     venv,
 )
-from scripts.provision.cache import cache_dir, locked
+from scripts.provision.cache import cache_dir, claim, locked
 from scripts.provision.commands import run_logged, run_program
 from scripts.provision.pins import read_flags, read_sources
 from scripts.provision.problem import SetupError
+from scripts.provision.remedy import system_text
 from scripts.provision.setup_screen import Screen
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,20 +33,21 @@ Prepare this machine and this checkout, then build every db_bench_ENGINE:
   2. Create a Python environment in build/venv, from scripts/requirements.txt.
   3. Fetch the engine sources pinned in configs/engines.toml, verify their
      checksums, and compile them into the cache with the flags of
-     CMakePresets.json.
+     CMakePresets.json.  Check the checksum of every file compiled earlier.
   4. Build the harness and its drivers in build/release (or build/system).
-Safe to repeat: completed work is not redone."""
+Safe to repeat: completed work is not redone, and interrupted work is."""
 
 _EPILOGUE = """\
 environment:
-  KVMATRIX_CACHE   directory for downloads, compiled engines and logs
+  KVMATRIX_CACHE   directory for downloads, compiled engines and logs; an absolute
+                   path of letters, digits, and /._+@~-
                    (default: kvmatrix in $XDG_CACHE_HOME or ~/.cache)
   KVMATRIX_PYTHON  Python 3.11 or newer (default: the first on PATH)
   CC, CXX          compilers (default: cc and c++ on PATH)
 
 exit codes:
   0    ready
-  2    something is missing or failed; stderr says what
+  2    something is missing, damaged or failed; stderr says what to do
   130  interrupted"""
 
 
@@ -90,19 +93,16 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def _plan(
-    sources: Sequence[PinnedSource], cache: Path
-) -> tuple[list[prefixes.Prefix], str]:
+def _plan(sources: Sequence[PinnedSource]) -> tuple[list[prefixes.Prefix], str]:
     """Return the prefix of each engine library, and the compiler flags."""
     flags = read_flags(ROOT / "CMakePresets.json")
     compiler = recipe.find_compiler(os.environ)
-    return prefixes.plan(sources, flags, compiler, cache), flags
+    return prefixes.plan(sources, flags, compiler, cache_dir(os.environ)), flags
 
 
 def _requirements(
     options: argparse.Namespace,
     sources: Sequence[PinnedSource],
-    cache: Path,
     screen: Screen,
 ) -> list[packages.Requirement]:
     required = list(packages.BUILDING)
@@ -111,7 +111,7 @@ def _requirements(
         required += packages.development_packages(names)
     else:
         required += packages.COMPILING_ENGINES
-        planned, _ = _plan(sources, cache)
+        planned, _ = _plan(sources)
         system_sources = on_request.system_sources(planned, options.requested)
         required += on_request.installable(system_sources, screen)
     return required + (list(packages.TESTING) if options.test else [])
@@ -136,19 +136,19 @@ def _consumers(screen: Screen) -> None:
 
 
 def _libraries(
-    options: argparse.Namespace,
-    sources: Sequence[PinnedSource],
-    cache: Path,
-    screen: Screen,
+    options: argparse.Namespace, sources: Sequence[PinnedSource], screen: Screen
 ) -> list[engine_list.EngineLibrary]:
+    """Compile what is missing, check the rest, and return what CMake must know."""
     if options.engines == "system":
         return engine_list.system(sources)
-    planned, flags = _plan(sources, cache)
+    planned, flags = _plan(sources)
     compiled = on_request.compiled(planned, options.requested)
     system_sources = on_request.system_sources(planned, options.requested)
+    prefixes.check_all(compiled)
     if not all(prefix.is_built for prefix in compiled):
         on_request.print_costs(compiled, screen)
-        compiler = recipe.find_compiler(os.environ)
+        compiler, cache = recipe.find_compiler(os.environ), cache_dir(os.environ)
+        claim(cache)
         waiting = "Waiting for another set-up that uses the same cache ..."
         with locked(cache / "lock", lambda: screen.warn(waiting)):
             prefixes.build_all(compiled, flags, compiler, cache, os.environ, screen)
@@ -174,7 +174,6 @@ def build(preset: str, log: Path, reconfigure: bool, screen: Screen) -> None:
 
 def run(options: argparse.Namespace, screen: Screen) -> None:
     """Carry out the steps that the options select.  Raises SetupError."""
-    cache = cache_dir(os.environ)
     logs = ROOT / "build" / "logs"
     waiting = "Waiting for another set-up of this checkout ..."
     with locked(ROOT / "build" / "lock", lambda: screen.warn(waiting)):
@@ -185,12 +184,12 @@ def run(options: argparse.Namespace, screen: Screen) -> None:
             return
         sources = read_sources(ROOT / "configs/engines.toml")
         on_request.check(sources, options.requested)
-        required = _requirements(options, sources, cache, screen)
+        required = _requirements(options, sources, screen)
         packages.ensure(required, logs / "packages.log", screen)
         _python(options, screen)
         if options.test:
             _consumers(screen)
-        libraries = _libraries(options, sources, cache, screen)
+        libraries = _libraries(options, sources, screen)
         path = ROOT / "build/engines" / f"{options.engines}.cmake"
         text = engine_list.cmake_text(libraries)
         changed = engine_list.write_if_changed(path, text)
@@ -199,14 +198,19 @@ def run(options: argparse.Namespace, screen: Screen) -> None:
             build(preset, logs / f"{preset}.log", changed, screen)
 
 
-def _permission_text(error: PermissionError) -> str:
-    """Return the message for a file or folder that this user may not use."""
-    path = Path(os.fsdecode(error.filename or "")).absolute()
-    if path.is_relative_to(ROOT):
-        remedy = "run as the user who owns this checkout, or clone it again"
-    else:
-        remedy = "set KVMATRIX_CACHE to a directory that this user can write"
-    return f"permission denied: {path}; {remedy}"
+def _cache() -> Path | None:
+    """Return the cache, or None if its name is not usable."""
+    try:
+        return cache_dir(os.environ)
+    except SetupError:
+        return None
+
+
+def _failed(text: str) -> int:
+    """Print why the set-up cannot continue; return its exit status."""
+    lines = map(visible, text.split("\n"))
+    print("scripts/setup:", "\n".join(lines), file=sys.stderr, flush=True)
+    return EXIT_UNFIT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -216,11 +220,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         run(options, screen)
     except SetupError as error:
-        print(f"scripts/setup: {error}", file=sys.stderr)
-        return EXIT_UNFIT
-    except PermissionError as error:
-        print(f"scripts/setup: {_permission_text(error)}", file=sys.stderr)
-        return EXIT_UNFIT
+        return _failed(str(error))
+    except OSError as error:
+        return _failed(system_text(error, ROOT, _cache()))
     screen.say("Ready.")
     return 0
 

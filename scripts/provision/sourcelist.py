@@ -84,7 +84,7 @@ def private_list(files: Iterable[Path]) -> str:
     """
     stanzas: list[Stanza] = []
     for file in files:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8", errors="replace")
         more = from_stanzas(text) if file.suffix == ".sources" else from_lines(text)
         stanzas += [stanza for stanza in more if stanza not in stanzas]
     return "\n".join(

@@ -1,6 +1,7 @@
 """The Python environment in build/venv, from requirements with versions and hashes."""
 
 import hashlib
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -20,8 +21,9 @@ def fingerprint(requirements: Path) -> str:
 
 
 def is_current(venv: Path, requirements: Path) -> bool:
-    """Return True if everything in `requirements` is installed."""
-    return (venv / _STAMPS / fingerprint(requirements)).is_file()
+    """Return True if everything in `requirements` is installed, and Python is there."""
+    stamp = venv / _STAMPS / fingerprint(requirements)
+    return stamp.is_file() and os.access(venv / "bin/python", os.X_OK)
 
 
 def _create(venv: Path, log: Path) -> None:

@@ -1,11 +1,23 @@
-"""A fake source package, and a cache with its downloads."""
+"""A fake source package, a cache with its downloads, and a checkout that pins it."""
 
+import contextlib
 import hashlib
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from report.config.pinned_source import PinnedSource
+from scripts.provision import packages, setup, venv
 from scripts.provision.recipe import Compiler
+from scripts.provision.setup_screen import Screen
 
 COMPILER = Compiler("cc", "c++", "c++ (Debian 12.2.0-14) 12.2.0")
 FLAGS = "-O2 -DNDEBUG"
@@ -39,3 +51,109 @@ def put_programs(folder: Path, programs: Mapping[str, str]) -> Path:
         path.write_text(f"#!/bin/sh\n{body}\n")
         path.chmod(0o755)
     return folder
+
+
+# dpkg-source -x DSC TREE: a tree with a configure that remembers its prefix.
+UNPACK = r"""
+tree="$4"; mkdir -p "$tree"
+printf '%s\n' '#!/bin/sh' 'echo "$1" | cut -d= -f2 > prefix' > "$tree/configure"
+chmod +x "$tree/configure"
+"""
+# make -jN; make DESTDIR=D install
+MAKE = r"""
+echo "cc $CFLAGS -c fake.c"
+case "$1" in DESTDIR=*)
+  out="${1#DESTDIR=}$(cat prefix)"; mkdir -p "$out/lib" "$out/include"
+  echo made > "$out/lib/libfake.a"; echo header > "$out/include/fake.h"
+  ln -s libfake.a "$out/lib/libfake.so"
+esac
+"""
+# apt-get OPTION... source --download-only PACKAGE=VERSION: files with their own names
+_APT = r"""
+case "$*" in *" source "*)
+  for name in fake_1-1.dsc fake_1.orig.tar.gz fake_1-1.debian.tar.xz; do
+    printf "%s$TAMPERED" "$name" > "$name"
+  done
+esac
+"""
+# cmake --preset NAME; cmake --build --preset NAME -j N
+_CMAKE = 'mkdir -p build/release; touch build/release/build.ninja; echo "$@" >> calls'
+
+
+def engines_text(source: PinnedSource) -> str:
+    """Return an engines.toml that pins one source."""
+    sums = "".join(f'"{name}" = "{value}"\n' for name, value in source.sha256.items())
+    return (
+        f'[[engine]]\nname = "{source.engine}"\n[[engine.source]]\n'
+        f'package = "{source.package}"\nversion = "{source.version}"\n'
+        f'build = "{source.build}"\noptions = {json.dumps(source.options)}\n'
+        f"[engine.source.sha256]\n{sums}"
+    )
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A checkout whose engine, compilers and package sources are fake."""
+
+    root: Path
+    cache: Path
+
+    @property
+    def engines(self) -> Path:
+        """Its pins."""
+        return self.root / "configs/engines.toml"
+
+    @property
+    def prefix(self) -> Path:
+        """The folder of the one library compiled so far."""
+        [folder] = (self.cache / "prefix").iterdir()
+        return folder
+
+    def set_up(self, *words: str) -> tuple[int, str]:
+        """Run scripts/setup; return its exit status and what it printed."""
+        out = io.StringIO()
+        with contextlib.redirect_stderr(out), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(setup, "Screen", lambda quiet: Screen(out, quiet))
+            status = setup.main(words)
+        return status, out.getvalue()
+
+    def mend(self, output: str) -> None:
+        """Run the command that an error names, up to scripts/setup."""
+        [command] = re.findall(r"(rm .*) && scripts/setup$", output, re.MULTILINE)
+        paths = [word for word in shlex.split(command)[1:] if word != "-r"]
+        assert all(Path(path).is_relative_to(self.root.parent) for path in paths)
+        subprocess.run(["sh", "-c", command], check=True)
+
+
+def put_checkout(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+    """Return a new checkout, and have scripts/setup work in it."""
+    programs = {"dpkg-source": UNPACK, "make": MAKE, "apt-get": _APT, "cmake": _CMAKE}
+    path = put_programs(folder / "bin", programs)
+    checkout = Checkout(folder / "checkout", folder / "cache")
+    requirements = checkout.root / "scripts/requirements.txt"
+    for file, text in (
+        (checkout.engines, engines_text(make_source())),
+        (checkout.root / "CMakePresets.json", presets_text(FLAGS)),
+        (requirements, "# nothing\n"),
+        (requirements.with_name("requirements-dev.txt"), "# nothing more\n"),
+    ):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    environment = checkout.root / "build/venv"
+    put_programs(environment / "bin", {"python": ""})
+    stamp = environment / "kvmatrix" / venv.fingerprint(requirements)
+    stamp.parent.mkdir()
+    stamp.touch()
+    monkeypatch.setattr(setup, "ROOT", checkout.root)
+    monkeypatch.setattr(packages, "missing", lambda _: [])
+    monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
+    monkeypatch.setenv("KVMATRIX_CACHE", str(checkout.cache))
+    monkeypatch.setenv("TAMPERED", "")
+    return checkout
+
+
+def presets_text(flags: object) -> str:
+    """Return a CMakePresets.json with these compiler flags."""
+    variables = {"CMAKE_CXX_FLAGS_RELEASE": flags}
+    release = {"name": "release", "cacheVariables": variables}
+    return json.dumps({"configurePresets": [release]})

@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from scripts.provision.commands import CommandHeartbeat, call, run_logged
+from scripts.provision.problem import SetupError
 from scripts.provision.setup_screen import Screen
 from tests.places import PATIENCE_S, ROOT
 from tests.support.lab import is_alive, wait_for_number
@@ -81,6 +83,38 @@ def test_an_interrupt_while_a_program_starts_leaves_nothing_running(
     finally:
         signal.signal(signal.SIGINT, handler)
     assert not is_alive(started[0])
+
+
+def test_a_program_that_cannot_run_is_named(tmp_path: Path) -> None:
+    program, log = tmp_path / "program", tmp_path / "log"
+    with pytest.raises(SetupError, match=f"^{program} is not installed$"):
+        run_logged([str(program)], log, cwd=tmp_path)
+    program.write_text("neither a script nor an executable")
+    program.chmod(0o755)
+    with pytest.raises(SetupError, match=f"^{program} cannot run: Exec format error$"):
+        run_logged([str(program)], log, cwd=tmp_path)
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        run_logged(["true"], log, cwd=tmp_path / "nowhere")
+
+
+def test_a_program_that_fails_on_a_full_disk_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SetupError, match="status 1") as failed:
+        run_logged(["false"], tmp_path / "log", cwd=tmp_path)
+    assert "full" not in str(failed.value)
+    usage = shutil.disk_usage(tmp_path)._replace(free=0)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
+    with pytest.raises(SetupError, match=f"The file system of {tmp_path} is full"):
+        run_logged(["false"], tmp_path / "log", cwd=tmp_path)
+
+
+def test_an_error_that_cannot_be_printed_is_exit_code_2() -> None:
+    program = "from scripts.provision import commands\n"
+    program += "def main(): raise OSError\ncommands.run_program('x', main)"
+    with open("/dev/full", "w") as full:
+        words = [sys.executable, "-c", program]
+        assert subprocess.run(words, cwd=ROOT, stderr=full).returncode == 2
 
 
 class Terminal(io.StringIO):

@@ -55,6 +55,16 @@ def test_consumers_are_installed_once(
     assert len(calls(tmp_path)) == 2
 
 
+def test_a_damaged_stamp_reinstalls_its_tool(
+    tools: tuple[ConsumerTool, ...], tmp_path: Path
+) -> None:
+    make(tools, tmp_path)
+    (tmp_path / "to/bin/.made-from").write_bytes(b"\xff")
+    (tmp_path / "to/otava/.made-from").unlink()
+    assert make(tools, tmp_path).count("Installing") == 4  # two lines for each tool
+    assert make(tools, tmp_path) == ""
+
+
 def test_a_changed_pin_reinstalls_its_tool(
     tools: tuple[ConsumerTool, ...], tmp_path: Path
 ) -> None:

@@ -16,24 +16,12 @@ from scripts.provision.setup_screen import Screen
 from tests.setup.provisioning import (
     COMPILER,
     FLAGS,
+    MAKE,
+    UNPACK,
     make_source,
     put_downloads,
     put_programs,
 )
-
-# dpkg-source -x DSC TREE: a tree with a configure that remembers its prefix.
-UNPACK = r"""
-tree="$4"; mkdir -p "$tree"
-printf '%s\n' '#!/bin/sh' 'echo "$1" | cut -d= -f2 > prefix' > "$tree/configure"
-chmod +x "$tree/configure"
-"""
-# make -jN; make DESTDIR=D install
-MAKE = r"""
-echo "cc $CFLAGS -c fake.c"
-case "$1" in DESTDIR=*)
-  out="${1#DESTDIR=}$(cat prefix)/lib"; mkdir -p "$out"; echo made > "$out/libfake.a"
-esac
-"""
 
 
 @pytest.fixture

@@ -122,6 +122,23 @@ def test_an_unfinished_environment_is_not_reused(
     assert not venv.is_current(tmp_path / "venv", requirements)
 
 
+@pytest.mark.usefixtures("python")
+def test_an_environment_without_its_python_is_recreated(tmp_path: Path) -> None:
+    requirements = tmp_path / "wanted.txt"
+    requirements.write_text("# nothing\n")
+    make_venv(tmp_path / "venv", requirements, requirements)
+    program = tmp_path / "venv/bin/python"
+    program.unlink()
+    program.symlink_to("/nowhere/python")
+    assert "Creating" in make_venv(tmp_path / "venv", requirements, requirements)
+    assert make_venv(tmp_path / "venv", requirements, requirements) == ""
+
+
+def test_a_release_that_is_not_utf_8_is_another_distribution(tmp_path: Path) -> None:
+    (tmp_path / "os-release").write_bytes(b"ID=debi\xff\xfe\nPRETTY_NAME=Odd\n")
+    assert "this is Odd" in packages.why_not_installable(tmp_path)
+
+
 def test_a_long_function_and_a_long_file_are_found(tmp_path: Path) -> None:
     path = tmp_path / "long.cc"
     path.write_text("int Long() {\n" + "  ;\n" * 400 + "  return 0;\n}\n")

@@ -42,7 +42,7 @@ def test_a_requested_engine_is_compiled_and_used_from_then_on(
     assert names(on_request.compiled(planned, ["huge"])) == ["fake", "large"]
     assert on_request.system_sources(planned, ["huge"]) == []
     planned[1].path.mkdir(parents=True)
-    (planned[1].path / prefixes.MANIFEST).touch()
+    (planned[1].path / "manifest.json").touch()
     assert names(on_request.compiled(planned, [])) == ["fake", "large"]
 
 

@@ -115,6 +115,12 @@ def test_both_formats_end_in_one_list_without_doubles(tmp_path: Path) -> None:
     )
 
 
+def test_a_list_that_is_not_utf_8_is_read(tmp_path: Path) -> None:
+    line = b"deb http://m.example/debian bookworm main # \xff\n"
+    (tmp_path / "sources.list").write_bytes(line)
+    assert "bookworm" in sourcelist.private_list(sourcelist.source_files(tmp_path))
+
+
 def test_our_pins_are_whole_and_in_the_order_of_need() -> None:
     sources = read_sources(ROOT / "configs/engines.toml")
     seen: set[str] = set()
@@ -135,7 +141,8 @@ def test_every_engine_gets_one_set_of_flags() -> None:
     [
         ('packge = "x"', r"source\[0\].packge: unknown key 'packge' \(did you mean"),
         (
-            'package = "x"\nversion = "1"\nbuild = "make"\nsha256 = {"x.dsc" = "0"}',
+            'package = "xx"\nversion = "1"\nbuild = "make"\n'
+            f'sha256 = {{"xx_1.dsc" = "{"0" * 64}"}}',
             r"source\[0\].sha256: no checksum of a .orig.tar. file",
         ),
     ],
