@@ -7,6 +7,7 @@ names the file and the key, shows the value, and says what is expected instead.
 
 import difflib
 import math
+import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -249,7 +250,7 @@ def _check_limits(document: TomlTable) -> None:
             below += _inner(path, value)
         level = below
     if level:
-        path = level[0][0].partition(".")[0]
+        path = re.split(r"[.\[]", level[0][0], maxsplit=1)[0]
         problem = f"nested more than {MOST_LEVELS} levels deep"
         raise ConfigError(document.file, path, problem)
 

@@ -9,6 +9,7 @@ import re
 SIZE_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 DURATION_UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
 
+_SHOWN_CHARS = 40
 _QUANTITY = re.compile(r"\s*(\d{1,20}(?:\.\d{1,20})?)\s*([A-Za-z]+)\s*")
 
 
@@ -22,7 +23,8 @@ def _parse(text: str, units: dict[str, float], kind: str, example: str) -> float
     names = f"{', '.join(others)} or {last}"
     expected = f"expected a number and a unit ({names}), such as {example!r}"
     if match is None:
-        raise UnitError(f"{text!r} is not a {kind}; {expected}")
+        shown = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}..."
+        raise UnitError(f"{shown!r} is not a {kind}; {expected}")
     number, unit = match.groups()
     if unit not in units:
         near = [known for known in units if known.lower() == unit.lower()]

@@ -6,10 +6,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.fake_drivers import answers, databases, declarations, processes, threaded
+from tests.fake_drivers import (
+    answers,
+    databases,
+    declarations,
+    processes,
+    threaded,
+    vandals,
+)
 from tests.fake_drivers.protocol import FakeDriver, Signalled
 
-_MODULES = (answers, databases, declarations, processes, threaded)
+_MODULES = (answers, databases, declarations, processes, threaded, vandals)
 _SHIM = """#!{python} -IS
 import sys
 sys.path.insert(0, {root!r})

@@ -1,0 +1,103 @@
+"""Folders that are removed or exchanged during a run, and engines that paint."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.fake_drivers.vandals import PRECIOUS
+from tests.support.command_line import call
+from tests.support.lab import Lab, make_lab
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.scenario(benchmarks=("fillseq", "fillrandom"))
+    lab.suite()
+    lab.engine("one", "honest")
+    (tmp_path / PRECIOUS / "cell").mkdir(parents=True)
+    for name in ("answer.json", "progress", "cell/file"):
+        (tmp_path / PRECIOUS / name).write_text("precious")
+    return lab
+
+
+def precious(lab: Lab) -> list[str]:
+    """Return the files of somebody else that are still what they were."""
+    folder = lab.root / PRECIOUS
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert all(path.read_text() == "precious" for path in files)
+    return sorted(str(path.relative_to(folder)) for path in files)
+
+
+def test_a_run_whose_results_are_removed_stops_with_an_error(lab: Lab) -> None:
+    lab.engine("bad", "removes_results")
+    done = lab.call("run", "lab", "-n", "2")
+    assert done.returncode == 2
+    assert "measurements.jsonl was removed or replaced during the run" in done.stderr
+    assert "are kept" not in done.stderr
+    assert lab.data_files() == []
+
+
+@pytest.mark.parametrize("kind", ["removes_work", "links_work"])
+def test_a_run_whose_work_folder_is_lost_stops_and_can_be_resumed(
+    lab: Lab, kind: str
+) -> None:
+    lab.engine("bad", kind)
+    done = lab.call("run", "lab", "-n", "2", "--seed", "4")
+    assert done.returncode == 3
+    assert ".kvmatrix-work was removed or replaced during the run" in done.stderr
+    assert "are kept; continue with:" in done.stderr
+    assert {line["status"] for line in lab.lines()} <= {"ok"}
+    assert precious(lab) == ["answer.json", "cell/file", "progress"]
+    if kind == "links_work":
+        refused = lab.call("resume", "@last")
+        assert refused.returncode == 2
+        assert ".kvmatrix-work: is a link to ../precious" in refused.stderr
+        (lab.data / ".kvmatrix-work").unlink()
+    kept = lab.lines()
+    lab.install("bad", kind)
+    assert lab.call("resume", "@last").returncode == 3
+    assert lab.lines()[: len(kept)] == kept
+    assert precious(lab) == ["answer.json", "cell/file", "progress"]
+
+
+def test_nothing_is_copied_into_the_target_of_a_link(lab: Lab) -> None:
+    lab.engine("bad", "links_cell")
+    done = lab.call("run", "lab", "-n", "2")
+    assert done.returncode == 3
+    assert precious(lab) == ["answer.json", "cell/file", "progress"]
+    assert len(lab.lines()) == 8
+
+
+def test_what_an_engine_prints_steers_neither_terminal_nor_log(lab: Lab) -> None:
+    lab.engine("bad", "painting")
+    done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 3
+    output = done.stdout + done.stderr
+    assert "::error::take me" in output
+    for line in output.split("\n"):
+        assert line.isprintable() and not line.startswith("::"), line
+    run = str(lab.run_folder)
+    for words in (("compare", run, run), ("report", run, "--format", "md")):
+        shown = call([*words])
+        assert all(line.isprintable() for line in shown.stdout.split("\n"))
+    table = call(["report", run, "--format", "csv"]).stdout
+    assert "\r" not in table and len(table.splitlines()) == 1 + len(lab.lines())
+    rows = list(csv.reader(io.StringIO(table)))
+    assert all(not field.startswith("=") for row in rows for field in row)
+
+
+def test_a_crash_on_opening_costs_the_cell_and_says_so(lab: Lab) -> None:
+    lab.engine("bad", "bus_error")
+    done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 3
+    reason = "crashed on opening what was written: signal 7 (SIGBUS)"
+    failed = [line for line in lab.lines() if line["status"] != "ok"]
+    assert [line["engine"] for line in failed] == ["bad", "bad"]
+    assert all(reason in line["reason"] for line in failed)
+    assert reason in done.stdout
+    assert lab.data_files() == []
+    assert json.loads(lab.measurements.read_text().splitlines()[0])["status"]
