@@ -1,6 +1,7 @@
 """What a configuration may contain, and which file an error names."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,9 +9,12 @@ import pytest
 
 from report.config.configuration import load, load_readable
 from report.config.toml_table import ConfigError
+from report.terms import limits
+from report.terms.documents import name_rule
 from scripts.machine.child_process import Spawner
 from scripts.planning.settings import place_of
 from tests.configuration.test_configuration import BASE, ENGINES, SUITE, write
+from tests.places import ROOT
 from tests.support.lab import Lab, make_lab
 
 HUGE = "9" * 400
@@ -176,3 +180,18 @@ def test_a_process_may_run_for_longer_than_poll_can_wait() -> None:
 
 def test_the_shipped_configurations_are_within_the_limits(tmp_path: Path) -> None:
     assert load(write(tmp_path, ENGINES, BASE, SUITE)).suites["all"].repetitions == 3
+
+
+def test_the_document_lists_all_limits() -> None:
+    shown = {
+        name: value / (1 << 20) if name.endswith("_BYTES") else value
+        for name, value in vars(limits).items()
+        if name.startswith(("MOST", "LONGEST"))
+    }
+    shown["LONGEST_TIMEOUT_S"] /= 3600
+    text = (ROOT / "report/docs/TRUST.md").read_text("utf-8")
+    table = text.partition("## Limits")[2].partition("\n## ")[0]
+    listed = sorted(re.findall(r"\| ([\d,]+)[^|]* \|$", table, re.MULTILINE))
+    names = ("name", "run")  # whose lengths are in the schema
+    expected = [*shown.values(), *(name_rule(kind)[1] for kind in names)]
+    assert listed == sorted(f"{int(value):,}" for value in expected)
