@@ -24,12 +24,15 @@ from report.model.plan import (
     Suite,
 )
 from report.terms.documents import ResultsError, canonical, document_of, read_bytes
+from report.terms.limits import MOST_RUN_REPETITIONS
 from report.terms.rulebook import Flags
 
 PLAN = "run.json"
 VERSIONS = {"schema": range(1, SCHEMA + 1), "method": range(METHOD, METHOD + 1)}
 Document = Mapping[str, Any]
 Settings = Mapping[str, Mapping[str, Flags]]  # scenario -> engine -> flags
+# The control's cells are not among those that the limit of a new plan counts.
+_MOST_REPETITIONS = 2 * MOST_RUN_REPETITIONS
 _Named = TypeVar("_Named", Engine, Scenario)
 
 
@@ -122,6 +125,9 @@ def plan_of(document: Document, place: Path) -> Plan:
     engines = engines_of(document["engines"], place)
     scenarios = scenarios_of(document["scenarios"], place)
     cells = cells_of(document["cells"], engines, scenarios, place)
+    if len(cells) * document["repetitions"] > _MOST_REPETITIONS:
+        problem = f"{document['repetitions']} for each of {len(cells)} cells"
+        raise ResultsError(f"{place}: repetitions: {problem} are too many")
     return Plan(
         run=document["run"],
         suite=suite_of(document["suite"]),
@@ -238,9 +244,11 @@ def cells_of(
                 f"{place}: cell {cell}: not in its scenario's benchmarks"
             )
         cells.append(cell)
-    if len(set(cells)) < len(cells):
-        doubled = next(cell for cell in cells if cells.count(cell) > 1)
-        raise ResultsError(f"{place}: cell {doubled} is listed twice")
+    seen: set[CellName] = set()
+    for cell in cells:
+        if cell in seen:
+            raise ResultsError(f"{place}: cell {cell} is listed twice")
+        seen.add(cell)
     return tuple(cells)
 
 

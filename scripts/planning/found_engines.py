@@ -7,6 +7,7 @@ from report.config.config_types import VARIANT, Config, EngineConfig
 from report.model.plan import Engine
 from report.terms.rulebook import Flags
 from scripts.machine.child_process import Executor
+from scripts.planning.disk_room import DiskFull, looks_full
 from scripts.planning.executable import (
     NotUsable,
     Refusal,
@@ -33,6 +34,7 @@ def find_engines(
 ) -> tuple[Engine, ...]:
     """Return these engines, described by their executables.
 
+    Raises DiskFull if one cannot describe itself for that reason.
     REQUIRES: `scratch` exists.
     """
     return tuple(
@@ -61,6 +63,8 @@ def _find(
         description = describe(executor, path, engine.executable, scratch)
         checksum = sha256_of(path)
     except NotUsable as reason:
+        if looks_full(scratch, str(reason)):
+            raise DiskFull(f"the data directory {scratch.parents[1]}") from None
         missing = str(reason)
     return Engine(
         name=engine.name,

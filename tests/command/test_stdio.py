@@ -1,6 +1,7 @@
 """Standard streams that are closed or broken, and Ctrl-C before a run has begun."""
 
 import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ from tests.support.command_line import call
 from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, make_lab
 from tests.support.quiet_machine import quiet_machine
+
+RUN = str(ROOT / "results/20261121-055430-quick")
 
 
 @pytest.fixture
@@ -148,3 +151,20 @@ def test_full_results_are_named_with_a_remedy(
     assert done.returncode == 2
     told = f"cannot write the report: {lab.run_folder}: No space left on device; all"
     assert told in done.stderr and f"kvmatrix report {lab.run_folder}" in done.stderr
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "1", "9" * 50, "many", "1e3"])
+def test_an_absurd_size_of_the_terminal_hides_nothing(size: str) -> None:
+    outputs = []
+    for columns in (size, "80"):
+        done = subprocess.run(
+            [sys.executable, "-m", "scripts.cli.main", "compare", RUN, RUN],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env={**os.environ, "COLUMNS": columns, "LINES": columns},
+        )
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1] != ""

@@ -201,6 +201,15 @@ def test_an_ambiguous_beginning_is_refused(tmp_path: Path) -> None:
         find_run(tmp_path / "none", "@last")
 
 
+def test_a_run_from_the_future_is_not_the_last_for_ever(tmp_path: Path) -> None:
+    for name in ("22620101-000000-lab", "20260101-000000-lab", "20260102-000000-lab"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(json.dumps({"run": name}))
+    names = [path.name[:8] for path in all_runs(tmp_path)]
+    assert names == ["22620101", "20260101", "20260102"]
+    assert find_run(tmp_path, "@last").name == "20260102-000000-lab"
+
+
 def test_runs_are_counted_backwards_and_by_their_kind(tmp_path: Path) -> None:
     kinds = {"20260101-a": "run", "20260102-ab-a": "ab", "20260103-a": "run"}
     for name, kind in kinds.items():
