@@ -208,7 +208,6 @@ RunResult RunLoops(const RunContext& context, Database& database,
   }
   // Before any thread exists: making the table is not thread-safe.
   if (Claims(context)) context.oracle.UseTable();
-  context.progress.Reset();
   if (group) {
     RunGroup(database, *group, workers, writer ? &*writer : nullptr);
   } else {

@@ -151,6 +151,8 @@ Measurement Runner::Try(const Benchmark& benchmark, const Benchmark* next,
                         const Reporter& report) {
   Measurement measurement;
   measurement.benchmark = &benchmark;
+  // Before the database is opened: 0 says that no operation has completed.
+  progress_.Reset();
   try {
     Attempt(benchmark, next, report, measurement);
   } catch (const Unsupported& unsupported) {

@@ -12,7 +12,8 @@ namespace kvmatrix {
 // Eight bytes, in the machine's byte order, in a file that is mapped into
 // memory (--progress).  The watcher reads the file and costs the watched
 // process nothing.  It sees the operations of the current benchmark, as of the
-// last check of the clock by each thread's meter.
+// last check of the clock by each thread's meter: the first ones at once, and 0
+// while the database is opened.  An audit counts the entries that it visits.
 //
 // Thread-safe: the meters of all threads count in one.
 class Progress {

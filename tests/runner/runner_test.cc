@@ -2,6 +2,8 @@
 
 #include "common/run/runner.h"
 
+#include <fstream>
+
 #include "tests/runner/runner_fixture.h"
 
 namespace kvmatrix {
@@ -24,6 +26,38 @@ TEST_F(RunnerTest, EveryBenchmarkIsRightOnTheReference) {
           << m.benchmark->name;
     }
   }
+}
+
+// A watcher learns from the file whether a process that crashed had completed
+// any operation, also when it audits.
+TEST_F(RunnerTest, ShowsTheProgressOfEveryBenchmarkButNoneWhileItOpens) {
+  std::filesystem::create_directories(config_.db);
+  config_.progress = config_.db / "progress";
+  const auto progress = [this] {
+    uint64_t count = 0;
+    std::ifstream(config_.progress, std::ios::binary)
+        .read(reinterpret_cast<char*>(&count), sizeof(count));
+    return count;
+  };
+  std::vector<uint64_t> at_open, after_an_entry, at_close;
+  Behaviour behaviour;
+  behaviour.open = [&] { at_open.push_back(progress()); };
+  behaviour.close = [&] { at_close.push_back(progress()); };
+  behaviour.scan = [&](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    bool first = true;
+    session.Scan(start, order,
+                 [&](std::string_view key, std::string_view value) {
+                   const bool more = visit(key, value);
+                   if (first) after_an_entry.push_back(progress());
+                   first = false;
+                   return more;
+                 });
+  };
+  Run(Wrapped(behaviour), {"fillseq", "verify", "readseq", "readrandom"});
+  EXPECT_EQ(at_open, (std::vector<uint64_t>{0, 0, 0, 0}));
+  EXPECT_EQ(after_an_entry, (std::vector<uint64_t>{1, 1}));
+  EXPECT_EQ(at_close, (std::vector<uint64_t>{500, 500, 500, 500}));
 }
 
 TEST_F(RunnerTest, CountsTheOperationsOfTheNames) {
