@@ -50,8 +50,12 @@ class Memory final : public Database {
       AppendSize(log_, update.value ? update.value->size() : kDeleted);
       log_.append(update.key).append(update.value.value_or(""));
     }
-    Require(write(fd_, log_.data(), log_.size()) ==
-            static_cast<ssize_t>(log_.size()));
+    // On a full disk, write() writes a part and fails at the next call.
+    for (size_t done = 0; done < log_.size();) {
+      const ssize_t more = write(fd_, log_.data() + done, log_.size() - done);
+      Require(more >= 0);
+      done += static_cast<size_t>(more);
+    }
     if (sync_) Require(fdatasync(fd_) == 0);
     for (const Update& update : batch) Apply(update.key, update.value);
   }

@@ -2,12 +2,16 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <system_error>
 
 #include "common/stream/keys.h"
 #include "common/stream/values.h"
@@ -130,6 +134,24 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
+// The space that the proof may need: engines take 2 to 12 MiB.
+constexpr off_t kProofSpace = 16 << 20;
+
+// Throws std::system_error if the directory has too little space.  Some engines
+// abort, or are killed by SIGBUS, when a disk is full.
+void RequireSpace(const std::filesystem::path& directory) {
+  const std::filesystem::path file = directory / "space";
+  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const int error = fd < 0 ? errno : posix_fallocate(fd, 0, kProofSpace);
+  if (fd >= 0) close(fd);
+  std::filesystem::remove(file);
+  if (error == 0) return;
+  throw std::system_error(
+      error, std::generic_category(),
+      "cannot use 16 MiB in " + directory.string() +
+          ", where the codec is tried out; choose another TMPDIR");
+}
+
 }  // namespace
 
 std::string AllocatorInForce() {
@@ -146,6 +168,7 @@ bool HasLiveAssertions(const void* engine_code) {
 
 CodecProof ProveCodec(const Driver& driver) {
   const TemporaryDirectory directory;
+  RequireSpace(directory.path());
   CodecProof proof;
   proof.raw_bytes = kProofEntries * (kProofKeySize + kProofValueSize);
   proof.compressed_disk_bytes =

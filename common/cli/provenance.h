@@ -28,7 +28,8 @@ struct CodecProof {
 };
 
 // Writes two small databases in a new temporary directory and removes it.
-// Propagates the exceptions of the engine.
+// Throws std::system_error if there is less space than 16 MiB, and what the
+// engine throws.
 CodecProof ProveCodec(const Driver& driver);
 
 // True if compression made the database smaller by at least a quarter.
