@@ -1,6 +1,8 @@
 #include "common/oracle/oracle.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 namespace kvmatrix {
@@ -20,7 +22,13 @@ void Oracle::ResetToPrefix(uint64_t key_space, uint64_t value_size,
 
 void Oracle::UseTable() {
   if (!versions_.empty()) return;
-  versions_.resize(key_space_);
+  try {
+    versions_.resize(key_space_);
+  } catch (const std::exception&) {  // bad_alloc or length_error
+    throw std::runtime_error("not enough memory to record what " +
+                             std::to_string(key_space_) +
+                             " keys must contain; choose a smaller --num");
+  }
   std::fill_n(versions_.begin(), prefix_, 1);
 }
 
