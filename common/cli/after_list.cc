@@ -3,7 +3,6 @@
 #include <charconv>
 #include <string>
 
-#include "common/cli/split.h"
 #include "common/random/thread_share.h"
 #include "common/spec/quantities.h"
 
@@ -52,6 +51,12 @@ std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
     if (error != std::errc() || end != digits.data() + digits.size()) {
       RefuseCounts(text);
     }
+    if (count > kMaxKeys) {
+      throw UsageError("after", std::string(benchmark.name) + ":" +
+                                    std::string(digits) +
+                                    " exceeds 10^16 operations, the most that "
+                                    "a benchmark performs");
+    }
   }
   const size_t most = benchmark.writer ? 1 : kMaxThreads;
   if (operations.empty() || operations.size() > most) {
@@ -65,6 +70,15 @@ std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
 
 }  // namespace
 
+std::vector<std::string_view> SplitList(std::string_view flag,
+                                        std::string_view list) {
+  std::vector<std::string_view> words = Split(list);
+  if (words.size() <= kMaxListed) return words;
+  throw UsageError(std::string(flag),
+                   "expected at most " + std::to_string(kMaxListed) +
+                       " benchmarks, not " + std::to_string(words.size()));
+}
+
 const Benchmark* RequireBenchmark(std::string_view flag,
                                   std::string_view name) {
   if (const Benchmark* benchmark = FindBenchmark(name)) return benchmark;
@@ -77,7 +91,7 @@ std::vector<AppliedBenchmark> ParseAfterList(std::string_view list,
                                              const Config& config) {
   std::vector<AppliedBenchmark> applied;
   bool filled = false;
-  for (const std::string_view word : Split(list)) {
+  for (const std::string_view word : SplitList("after", list)) {
     const Benchmark& benchmark =
         *applied.emplace_back(ParseAfterWord(word, config)).benchmark;
     if (benchmark.kind == Kind::kPrimitive) continue;

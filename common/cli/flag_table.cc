@@ -22,6 +22,7 @@ namespace {
 using Names = std::vector<std::string_view>;
 constexpr double kNone = FlagRange::kNone;
 constexpr double kBillion = 1e9;
+constexpr double kMostMemory = 0x1p44;  // 16 TiB
 constexpr FlagRange kFinite = {-kBillion, kBillion};
 constexpr FlagRange kPositive = {1e-6, kBillion};
 constexpr FlagRange kNotNegative = {0, kBillion};
@@ -248,7 +249,7 @@ const Flag kFlags[] = {
      .group = FlagGroup::kEngine,
      .help = "size of the engine's cache, in bytes; if not set, 8388608 with a "
              "--stream whose program has that default",
-     .range = {0, 8'589'934'591.0 * (1 << 30)},
+     .range = {0, kMostMemory},
      .unit = "bytes",
      .option = "cache_size_bytes"},
     {.name = "compression",

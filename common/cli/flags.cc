@@ -9,7 +9,6 @@
 
 #include "common/cli/after_list.h"
 #include "common/cli/rules.h"
-#include "common/cli/split.h"
 #include "common/driver.h"
 #include "common/stream/leveldb_stream.h"
 
@@ -223,7 +222,7 @@ void Derive(const CommandLine& line, Config& config) {
   config.db = line.db.empty() ? DefaultDb() : std::filesystem::path(line.db);
   config.json = line.json;
   config.progress = line.progress;
-  for (const std::string_view name : Split(line.benchmarks)) {
+  for (const std::string_view name : SplitList("benchmarks", line.benchmarks)) {
     config.benchmarks.push_back(RequireBenchmark("benchmarks", name));
   }
   if (config.benchmarks.empty()) {
@@ -282,7 +281,9 @@ std::string DriverFlagLines() {
   std::string text;
   for (const auto& flag : flags) {
     if (!IsDriverFlag(flag.filename)) continue;
-    text += FlagText(flag.name, flag.default_value, flag.description);
+    const bool wide = flag.type == "uint64";
+    text += FlagText(flag.name, flag.default_value,
+                     flag.description + (wide ? "; at most 2^44" : ""));
   }
   return text.empty() ? "" : "Flags of this engine:\n" + text + "\n";
 }
@@ -366,9 +367,11 @@ std::string HelpText() {
          "  --check     check the other flags: exit 0, or print the reason and "
          "exit 2\n"
          "  --help      print this text\n\n"
+         "Limits: a word of the command line has at most 65536 bytes, a list "
+         "of benchmarks\nat most 1000 names.\n\n"
          "Exit codes: 0 done, or unsupported by the engine; 1 a benchmark "
-         "failed; 2 wrong\nusage.  With --crash the process is killed by "
-         "signal 9.\n";
+         "failed; 2 wrong\nusage, or standard output cannot be written.  "
+         "With --crash the process is killed by\nsignal 9.\n";
 }
 
 }  // namespace kvmatrix

@@ -1,12 +1,10 @@
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <exception>
 #include <fstream>
 #include <span>
 #include <system_error>
 
+#include "common/cli/console.h"
 #include "common/cli/flags.h"
 #include "common/cli/json_output.h"
 #include "common/cli/parse_flags.h"
@@ -21,25 +19,6 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
-
-// Returns the position of a flag with one or two dashes, or 0.  These few
-// flags take no part in a run and are handled before the others.
-int Find(int argc, char** argv, const char* flag) {
-  for (int i = 1; i < argc; ++i) {
-    if (argv[i][0] != '-') continue;
-    const char* word = argv[i] + 1 + (argv[i][1] == '-');
-    if (std::strcmp(word, flag) == 0) return i;
-  }
-  return 0;
-}
-
-// Removes the word at `index` from the command line; false if `index` is 0.
-bool Drop(int index, int& argc, char** argv) {
-  if (index == 0) return false;
-  std::copy(argv + index + 1, argv + argc, argv + index);
-  argv[--argc] = nullptr;
-  return true;
-}
 
 void AppendLine(const std::filesystem::path& file, const std::string& line) {
   std::ofstream out(file, std::ios::app);
@@ -59,18 +38,18 @@ bool Failed(const Measurement& measurement) {
          measurement.status == Status::kError;
 }
 
-// Prints the measurement and appends it to --json.  Flushes before returning,
-// because the process may be killed next.
+// Prints the line of the measurement to standard output and why it failed to
+// standard error, and appends it to --json.  Nothing stays in a buffer, because
+// the process may be killed next.
 void Report(const Measurement& measurement, const Config& config) {
-  std::fputs(StatLine(measurement).c_str(), stdout);
-  std::fflush(stdout);
+  PrintText(StatLine(measurement));
   if (!config.json.empty()) {
     AppendLine(config.json, ToJsonLine(measurement, config, kDriver));
   }
   if (Failed(measurement)) {
-    std::fprintf(stderr, "db_bench_%s: %s: %s\n", kDriver.name,
-                 std::string(measurement.benchmark->name).c_str(),
-                 measurement.reason.c_str());
+    PrintError(std::string(measurement.benchmark->name) + ": " +
+               std::string(StatusName(measurement.status)) + ": " +
+               measurement.reason);
   }
 }
 
@@ -80,9 +59,8 @@ int RunAll(const Config& config) {
   if (!config.json.empty()) RequireWritable(config.json);
   // With --json a program runs this, and the options in the document say the
   // same.
-  if (config.json.empty()) std::fputs(DifferenceNotes(config).c_str(), stderr);
-  std::fputs(HeaderText(config, kDriver).c_str(), stdout);
-  std::fflush(stdout);
+  if (config.json.empty()) PrintNotes(DifferenceNotes(config));
+  PrintText(HeaderText(config, kDriver));
   const auto report = [&config](const Measurement& measurement) {
     Report(measurement, config);
   };
@@ -100,35 +78,41 @@ int RunAll(const Config& config) {
   return exit_status;
 }
 
-int Main(int argc, char** argv) {
-  if (Find(argc, argv, "help") || Find(argc, argv, "helpfull")) {
-    std::fputs(HelpText().c_str(), stdout);
-  } else if (Find(argc, argv, "version")) {
-    std::fputs(VersionText(kDriver).c_str(), stdout);
-  } else if (Find(argc, argv, "describe")) {
-    std::fputs(DescribeJson(kDriver).c_str(), stdout);
+int Main(std::span<const char* const> words) {
+  const Action action = ActionOf(words);
+  if (action == Action::kHelp) {
+    PrintText(HelpText());
+  } else if (action == Action::kVersion) {
+    PrintText(VersionText(kDriver));
+  } else if (action == Action::kDescribe) {
+    PrintText(DescribeJson(kDriver));
   } else {
-    const bool only_check = Drop(Find(argc, argv, "check"), argc, argv);
-    ParseFlags(std::span(argv, argc).subspan(1));
+    ParseFlags(words);
     const Config config = ConfigFromFlags();
-    return only_check ? 0 : RunAll(config);
+    return action == Action::kCheck ? 0 : RunAll(config);
   }
   return 0;
+}
+
+// Returns the exit status of an exception, after printing it.
+int Refuse(const std::exception& error, int exit_status) {
+  PrintError(error.what());
+  return exit_status;
 }
 
 }  // namespace
 }  // namespace kvmatrix
 
 int main(int argc, char** argv) {
+  using namespace kvmatrix;
+  OpenStandardStreams();
   try {
-    return kvmatrix::Main(argc, argv);
-  } catch (const kvmatrix::UsageError& error) {
-    std::fprintf(stderr, "db_bench_%s: %s\n", kvmatrix::kDriver.name,
-                 error.what());
-    return kvmatrix::kUsage;
+    return Main(std::span(argv, argc).subspan(1));
+  } catch (const UsageError& error) {
+    return Refuse(error, kUsage);
+  } catch (const OutputError& error) {
+    return Refuse(error, kUsage);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "db_bench_%s: %s\n", kvmatrix::kDriver.name,
-                 error.what());
-    return kvmatrix::kFailed;
+    return Refuse(error, kFailed);
   }
 }

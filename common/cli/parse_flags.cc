@@ -3,8 +3,13 @@
 #include <gflags/gflags.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "common/cli/flags.h"
 
@@ -29,24 +34,60 @@ bool Find(const std::string& name, CommandLineFlagInfo& info) {
 std::string Expected(const CommandLineFlagInfo& info) {
   if (info.type == "bool") return "true or false";
   const std::string kind = info.type == "double" ? "number" : "whole number";
+  if (IsDriverFlag(info.filename) && info.type == "double") {
+    return "a number from -2^44 to 2^44";
+  }
   const std::string range = RangeOf(info.name);
   if (!range.empty()) return "a " + kind + " from " + range;
   if (info.type == "int32") return "a whole number from -2^31 to 2^31 - 1";
-  if (info.type == "uint64") return "a whole number from 0 to 2^64 - 1";
+  if (info.type == "uint64") {
+    return std::string("a whole number from 0 to ") +
+           (IsDriverFlag(info.filename) ? "2^44" : "2^64 - 1");
+  }
   return "a " + kind;
 }
 
+// False for a number of the engine that is above kMaxEngineNumber or not
+// finite. Asks gflags for the value: it accepts more than decimal digits.
+bool IsPossible(const CommandLineFlagInfo& info) {
+  if (!IsDriverFlag(info.filename) || info.type == "bool" ||
+      info.type == "string") {
+    return true;
+  }
+  const std::string value =
+      gflags::GetCommandLineFlagInfoOrDie(info.name.c_str()).current_value;
+  double number = 0;
+  std::from_chars(value.data(), value.data() + value.size(), number);
+  return std::abs(number) <= kMaxEngineNumber;
+}
+
 void Set(const CommandLineFlagInfo& info, const std::string& value) {
-  if (!gflags::SetCommandLineOption(info.name.c_str(), value.c_str()).empty()) {
+  if (!gflags::SetCommandLineOption(info.name.c_str(), value.c_str()).empty() &&
+      IsPossible(info)) {
     return;
   }
   throw UsageError(info.name,
                    "expected " + Expected(info) + ", not '" + value + "'");
 }
 
-}  // namespace
+constexpr std::pair<std::string_view, Action> kActions[] = {
+    {"help", Action::kHelp},       {"helpfull", Action::kHelp},
+    {"version", Action::kVersion}, {"describe", Action::kDescribe},
+    {"check", Action::kCheck},
+};
 
-void ParseFlags(std::span<const char* const> words) {
+// Returns the action that the word names, with or without a value.
+std::optional<Action> FindAction(std::string_view word) {
+  if (!word.starts_with('-')) return {};
+  word.remove_prefix(word.starts_with("--") ? 2 : 1);
+  const std::string_view name = word.substr(0, word.find('='));
+  for (const auto& [action_name, action] : kActions) {
+    if (name == action_name) return action;
+  }
+  return {};
+}
+
+void ParseWords(std::span<const char* const> words) {
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string word = words[i];
     const size_t start = word.starts_with("--") ? 2 : 1;
@@ -74,6 +115,34 @@ void ParseFlags(std::span<const char* const> words) {
       throw UsageError("unknown flag " + word + "; see --help");
     }
   }
+}
+
+}  // namespace
+
+Action ActionOf(std::span<const char* const> words) {
+  Action first = Action::kRun;
+  for (const std::string_view word : words) {
+    if (word.size() > kMaxWord) {
+      throw UsageError("a word of " + std::to_string(word.size()) +
+                       " bytes, which begins '" +
+                       std::string(word.substr(0, 40)) +
+                       "'; expected at most " + std::to_string(kMaxWord));
+    }
+    const std::optional<Action> action = FindAction(word);
+    if (!action) continue;
+    if (const size_t equals = word.find('='); equals != word.npos) {
+      const std::string name(word.substr(0, equals));
+      throw UsageError(name + ": has no value; write " + name);
+    }
+    if (first == Action::kRun || *action < first) first = *action;
+  }
+  return first;
+}
+
+void ParseFlags(std::span<const char* const> words) {
+  std::vector<const char*> flags(words.begin(), words.end());
+  std::erase_if(flags, [](const char* word) { return FindAction(word); });
+  ParseWords(flags);
 }
 
 }  // namespace kvmatrix

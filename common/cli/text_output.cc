@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "common/cli/build_facts.h"
+#include "common/cli/console.h"
 #include "common/cli/provenance.h"
 #include "common/spec/size_law.h"
 #include "common/stream/from_config.h"
@@ -175,8 +176,10 @@ std::string HeaderText(const Config& config, const Driver& driver) {
 std::string StatLine(const Measurement& m) {
   const std::string name(m.benchmark->name);
   if (m.status != Status::kOk) {
-    return Format("%-12s : %s: %s\n", name.c_str(),
-                  std::string(StatusName(m.status)).c_str(), m.reason.c_str());
+    std::string line = Format("%-12s : ", name.c_str());
+    line += StatusName(m.status);
+    if (m.status == Status::kUnsupported) line += ": " + Printable(m.reason);
+    return line + "\n";
   }
   const LoopResult& loop = m.run.loop;
   const double seconds = static_cast<double>(loop.loop_ns + m.flush_ns) / 1e9;

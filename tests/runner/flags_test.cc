@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/cli/after_list.h"
 #include "common/cli/json_output.h"
 #include "common/cli/parse_flags.h"
 #include "common/cli/text_output.h"
@@ -80,10 +81,78 @@ TEST(Words, ThatAreNoFlagsAreRefusedByName) {
 }
 
 TEST(Words, ThatGflagsWouldActOnAreUnknown) {
-  for (const char* word : {"--flagfile=/dev/null", "--helpshort",
-                           "--fromenv=num", "--undefok=x"}) {
+  for (const char* word :
+       {"--flagfile=/dev/null", "--helpshort", "--fromenv=num",
+        "--tryfromenv=num", "--undefok=x", "--helpon=x", "--helpmatch=x",
+        "--helppackage", "--helpxml", "--tab_completion_word=x",
+        "--tab_completion_columns=9"}) {
     EXPECT_TRUE(Has(ComplaintAbout({word}), "unknown flag")) << word;
   }
+}
+
+Action ActionOfAll(const std::vector<const char*>& words) {
+  return ActionOf(words);
+}
+
+TEST(Actions, AreFoundAmongOtherWords) {
+  EXPECT_EQ(ActionOfAll({}), Action::kRun);
+  EXPECT_EQ(ActionOfAll({"--num=7", "check"}), Action::kRun);
+  EXPECT_EQ(ActionOfAll({"--num=7", "-check", "--check"}), Action::kCheck);
+  EXPECT_EQ(ActionOfAll({"--check", "--describe"}), Action::kDescribe);
+  EXPECT_EQ(ActionOfAll({"--describe", "--version"}), Action::kVersion);
+  EXPECT_EQ(ActionOfAll({"--version", "-helpfull"}), Action::kHelp);
+}
+
+TEST(Actions, AreNoFlags) {
+  const gflags::FlagSaver saver;
+  ParseFlags(std::vector<const char*>{"--num", "--check", "9", "-check"});
+  EXPECT_EQ(ConfigFromFlags().num, 9u);
+}
+
+// Returns the error message about what to do; empty if there is none.
+std::string ComplaintAboutAction(const std::vector<const char*>& words) {
+  try {
+    ActionOf(words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Actions, HaveNoValue) {
+  EXPECT_EQ(ComplaintAboutAction({"--version=3"}),
+            "--version: has no value; write --version");
+  for (const char* word :
+       {"--help=x", "-helpfull=", "--describe=1", "--check=false"}) {
+    EXPECT_TRUE(Has(ComplaintAboutAction({"--num=3", word}), "has no value"));
+  }
+}
+
+TEST(Words, AreLimitedInLength) {
+  const std::string longest = "--db=" + std::string(kMaxWord - 5, 'x');
+  EXPECT_EQ(ComplaintAboutAction({longest.c_str()}), "");
+  const std::string message = ComplaintAboutAction({(longest + "x").c_str()});
+  EXPECT_TRUE(Has(message, "a word of 65537 bytes")) << message;
+  EXPECT_LT(message.size(), 200u);
+}
+
+TEST(Lists, AreLimitedInLength) {
+  std::string list = "fillseq";
+  for (size_t i = 1; i < kMaxListed; ++i) list += ",overwrite:9";
+  EXPECT_EQ(ComplaintAfter(list.c_str()), "");
+  list += ",overwrite:9";
+  EXPECT_TRUE(Has(ComplaintAfter(list.c_str()), "at most 1000 benchmarks"));
+  EXPECT_TRUE(Has(Complaint({{"benchmarks", list.c_str()}}),
+                  "--benchmarks: expected at most 1000 benchmarks, not 1001"));
+}
+
+TEST(Values, OfMemoryAreLimited) {
+  EXPECT_EQ(Complaint({{"cache_size", "17592186044416"}}), "");
+  for (const char* size : {"17592186044417", "9223372036854775808"}) {
+    EXPECT_EQ(Complaint({{"cache_size", size}}),
+              "--cache_size: expected 0 to 2^44, not " + std::string(size));
+  }
+  EXPECT_TRUE(Has(HelpText(), "from 0 to 2^44"));
 }
 
 TEST(Values, HaveTheTypeOfTheirFlag) {
@@ -103,13 +172,14 @@ TEST(After, IsLimitedToWhatABenchmarkCanWrite) {
   for (const char* after :
        {"fillseq:200000000", "fillseq:1001", "fillseq:600+600",
         "fillseq,overwrite:1001", "fillseq,deleterandom:999+2",
-        "fillseqsync:11", "fillseq:18446744073709551615+2"}) {
-    EXPECT_TRUE(Has(ComplaintAfter(after), "exceeds the")) << after;
+        "fillseqsync:11", "fillseq:18446744073709551615+2",
+        "fillseq,ycsba:10000000000000001"}) {
+    EXPECT_TRUE(Has(ComplaintAfter(after), "exceeds ")) << after;
   }
   for (const char* after :
        {"fillseq", "fillseq:1000", "fillseq:500+500", "fillseqsync:10",
         "fillseq,overwrite:400+500", "fillseq,readrandomwriterandom:2000",
-        "fillseq,readwhilewriting:5000"}) {
+        "fillseq,ycsba:10000000000000000", "fillseq,readwhilewriting:5000"}) {
     EXPECT_EQ(ComplaintAfter(after), "") << after;
   }
 }
