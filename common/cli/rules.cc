@@ -156,8 +156,10 @@ Problem YcsbKeys(const Benchmark& benchmark, const Config& config) {
 Problem ColdRanges(const Config& config) {
   const MixgraphParameters& p = config.mix.mixgraph;
   if (!HasKeyRanges(p) || KeyRanges(p).total() > 0) return "";
-  return "no key range has a hotness of 10^-16 or more under "
-         "--keyrange_dist_a, _b, _c and _d; set all four to 0 for no ranges";
+  return "under --keyrange_dist_a, _b, _c and _d, no key range has a hotness "
+         "of "
+         "10^-16 or more, or one is 2^62 times as hot as the last one; set all "
+         "four to 0 for no ranges";
 }
 
 Problem NoTypes(const Config& config) {

@@ -53,8 +53,10 @@ uint64_t FirstOfMersenneTwister(uint64_t seed) {
 
 KeyRanges::KeyRanges(const MixgraphParameters& p) {
   constexpr double kMin = 1e-16;
+  constexpr double kMostShares = 0x1p62;
   std::vector<uint64_t> shares;
   double scale = 0;
+  double sum = 0;
   for (uint64_t range = p.keyrange_num; range >= 1; --range) {
     const auto x = static_cast<double>(range);
     const double hotness = p.keyrange_dist_a * std::exp(p.keyrange_dist_b * x) +
@@ -62,9 +64,11 @@ KeyRanges::KeyRanges(const MixgraphParameters& p) {
     const bool hot = hotness >= kMin;
     // The last range that is hot at all has one share or more.
     if (scale == 0 && hot) scale = std::floor(1 / hotness) + 1;
-    shares.push_back(hot ? static_cast<uint64_t>(std::floor(scale * hotness))
-                         : 0);
+    const double share = hot ? std::floor(scale * hotness) : 0;
+    sum += share;
+    shares.push_back(sum < kMostShares ? static_cast<uint64_t>(share) : 0);
   }
+  if (!(sum < kMostShares)) std::ranges::fill(shares, 0);
   uint64_t total = 0;
   for (const uint64_t share : shares) total += share;
   // RocksDB seeds the shuffle with the total, so equal parameters give equal

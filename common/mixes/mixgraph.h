@@ -43,7 +43,8 @@ uint64_t FirstOfMersenneTwister(uint64_t seed);
 class KeyRanges {
  public:
   // If no range has a hotness of 10^-16 or more, as where all four parameters
-  // are 0, total() is 0 and Of() cannot be called.
+  // are 0, or if there would be 2^62 shares or more, total() is 0 and Of()
+  // cannot be called.
   // REQUIRES: keyrange_num > 0
   explicit KeyRanges(const MixgraphParameters& parameters);
 

@@ -74,8 +74,12 @@ class ClaimedUpdates {
     claimed_.clear();
     for (const uint64_t key : keys) claimed_.push_back({key, 0});
     std::ranges::sort(claimed_, {}, &Claimed::key);
-    const auto twice = std::ranges::unique(claimed_, {}, &Claimed::key);
-    claimed_.erase(twice.begin(), twice.end());
+    // Not std::ranges::unique(), which Clang 14 cannot compile.
+    claimed_.erase(std::unique(claimed_.begin(), claimed_.end(),
+                               [](const Claimed& a, const Claimed& b) {
+                                 return a.key == b.key;
+                               }),
+                   claimed_.end());
     for (Claimed& claimed : claimed_) {
       claimed.puts = oracle_.Claim(claimed.key) - 1;
     }

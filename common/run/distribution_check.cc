@@ -76,8 +76,9 @@ std::vector<HotSet> YcsbZipfSets(uint64_t keys) {
       of_ranks[rank] = YcsbZipf::KeyOf(rank, keys);
     }
     std::ranges::sort(of_ranks);
-    const auto repeated = std::ranges::unique(of_ranks);
-    of_ranks.erase(repeated.begin(), repeated.end());
+    // Not std::ranges::unique(), which Clang 14 cannot compile.
+    of_ranks.erase(std::unique(of_ranks.begin(), of_ranks.end()),
+                   of_ranks.end());
     sets.push_back({"keys of the " + std::to_string(count) + " hottest ranks",
                     YcsbZipfShare(of_ranks, keys),
                     [hot = std::move(of_ranks)](uint64_t key) {

@@ -7,6 +7,7 @@
 #ifndef COMMON_TIMING_OPEN_LOOP_H_
 #define COMMON_TIMING_OPEN_LOOP_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -103,9 +104,11 @@ class OpenLoop {
 
   // Returns when the next call must start if it consists of `operations`
   // operations, by Clock::NowNs().  The gap before a call grows with its size,
-  // so that the rate is one of operations.
+  // so that the rate is one of operations.  A call that is due in more than 146
+  // years is never due: after kNeverNs.
   uint64_t DueNs(uint64_t operations) const {
-    return start_ns_ + static_cast<uint64_t>(NextScheduleNs(operations));
+    const double due_ns = std::min(NextScheduleNs(operations), kNeverNs);
+    return start_ns_ + static_cast<uint64_t>(due_ns);
   }
 
   // No further call follows, and none was due before `ns`.
@@ -140,6 +143,8 @@ class OpenLoop {
   void Merge(const OpenLoop& other);
 
  private:
+  static constexpr double kNeverNs = 0x1p62;
+
   // When the next call is due, in nanoseconds since the start.
   double NextScheduleNs(uint64_t operations) const;
 

@@ -95,6 +95,18 @@ TEST(KeyRangesOfMixgraph, AreHotAsTheModelSays) {
   }
 }
 
+// A hotness beyond all numbers, and more shares than can be counted.
+TEST(KeyRangesOfMixgraph, AreNoneIfTheModelOverflows) {
+  for (const double b : {1e9, 40.0}) {
+    MixgraphParameters steep = kPublished;
+    steep.keyrange_dist_b = b;
+    EXPECT_EQ(KeyRanges(steep).total(), 0u) << b;
+  }
+  MixgraphParameters steep = kPublished;
+  steep.keyrange_dist_b = -1.4;
+  EXPECT_GT(KeyRanges(steep).total(), 667u);
+}
+
 // Consequence of a single number for everything: if the number is the key, two
 // operations on a key have the same type.
 TEST(Mixgraph, NeverGetsAKeyThatItPutsWhereKeysAreUniform) {

@@ -224,6 +224,12 @@ TEST(Theta, IsRefusedWhereNothingIsDrawnByIt) {
   EXPECT_EQ(of_ycsb("zipf"), "");
 }
 
+TEST(KeyRangesOfMixgraph, AreRefusedIfTheyOverflow) {
+  const std::string message = Complaint({{"keyrange_dist_b", "1e9"}});
+  EXPECT_TRUE(Has(message, "--keyrange_dist_a: ")) << message;
+  EXPECT_TRUE(Has(message, "2^62 times as hot")) << message;
+}
+
 TEST(Help, KeepsNamesAndTheirTextApart) {
   const std::string help = HelpText();
   size_t column = 0;

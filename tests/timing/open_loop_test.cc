@@ -45,6 +45,15 @@ TEST(Arrivals, AreAFunctionOfTheSeed) {
   EXPECT_NE(gap, other.NextGap());
 }
 
+TEST(OpenLoop, NeverMakesACallThatIsDueInCenturies) {
+  FakeClock clock;
+  clock.now_ns = kMilli;
+  OpenLoop loop(clock, 1e-4, 7);
+  loop.Start(clock.now_ns);
+  EXPECT_EQ(loop.DueNs(1'000'000'000), kMilli + (uint64_t{1} << 62));
+  EXPECT_LT(loop.DueNs(1), uint64_t{1} << 62);
+}
+
 // Makes calls that last service_ns(i), at `rate` per second.
 template <typename Service>
 OpenLoop Loop(FakeClock& clock, double rate, int calls, Service service_ns) {
