@@ -1,0 +1,228 @@
+"""One trial: a real command, an event at a moment of its progress, and the checks."""
+
+import random
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from report.model.record import LINES
+from report.trust.judge import load_run
+from report.verdict.ab_judge import load_ab_run
+from tests.hardship import ledger
+from tests.hardship.adversities import RESUME, VERBS, Adversity, Kind
+from tests.hardship.moments import draw_moment
+from tests.hardship.site import AB, NEIGHBOUR, RUN, Site, Victim, Work, draw_work
+from tests.support.command_line import call
+
+ATTEMPTS = 8  # at a moment before the end of the command
+
+
+@dataclass
+class Outcome:
+    """What a trial found."""
+
+    kind: str
+    seed: int
+    finished: int = 0  # whole lines on disk at the event
+    lost: int = 0
+    doubled: int = 0
+    left_behind: int = 0
+    tracebacks: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        """True if nothing is wrong."""
+        return not self.faults
+
+
+class Missed(Exception):
+    """The command ended before the event."""
+
+
+def try_kind(kind: Kind, seed: int, base: Path, pause_s: float = 60.0) -> Outcome:
+    """Run the trial of a kind with this seed, in a new folder below `base`."""
+    for attempt in range(ATTEMPTS):
+        with tempfile.TemporaryDirectory(prefix=f"{kind.name}-", dir=base) as folder:
+            trial = Trial(kind, seed, attempt, Site(Path(folder)), pause_s)
+            try:
+                return trial.run()
+            except Missed:
+                continue
+    missed = f"the command ended before the event, {ATTEMPTS} times"
+    return Outcome(kind.name, seed, faults=[missed])
+
+
+class Trial:
+    """One attempt at a trial."""
+
+    def __init__(
+        self, kind: Kind, seed: int, attempt: int, site: Site, pause_s: float
+    ) -> None:
+        self.chance = random.Random(f"{kind.name} {seed} {attempt}")
+        self.attempt, self.site = attempt, site
+        self.verb = kind.verb(seed)
+        # A run that is resumed is of either kind, by the seed too.
+        started = (RUN, AB)[seed // len(VERBS) % 2]
+        self.work = draw_work(
+            self.verb if self.verb != RESUME else started, self.chance
+        )
+        self.adversity: Adversity = kind.make(pause_s)
+        self.outcome = Outcome(kind.name, seed)
+
+    def run(self) -> Outcome:
+        """Run the command, strike, and check.  Raises Missed."""
+        self.site.create()
+        with self.adversity.prepared(self.site), self._no_survivors():
+            if self.adversity.ruins:
+                shutil.copytree(
+                    neighbour(self.site.root.parent), self.site.results / NEIGHBOUR
+                )
+            try:
+                self._strike_and_check()
+            except subprocess.TimeoutExpired:
+                self._fault("hangs")
+            self._read_outputs()
+        return self.outcome
+
+    @contextmanager
+    def _no_survivors(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self.site.kill_all()
+
+    def _strike_and_check(self) -> None:
+        victim = self._victim()
+        before = ledger.count_lines(ledger.whole_lines(self.site.results))
+        lines = self.work.lines - (before if self.verb == RESUME else 0)
+        moment = draw_moment(
+            self.chance, lines, self.attempt, measuring=self.adversity.measuring
+        )
+        if not moment.reached(victim, before):
+            raise Missed
+        at_event = ledger.whole_lines(self.site.results)
+        self.adversity.strike(victim, self.chance)
+        self._check_end(victim)
+        if self.adversity.ruins:  # only what is still there can be kept
+            at_event = self._still_there(at_event)
+        self.outcome.finished = ledger.count_lines(at_event)
+        self._check_lines(at_event)
+        self._continue()
+
+    def _victim(self) -> Victim:
+        """Start the command; for `resume`, kill a run first."""
+        if self.verb != RESUME:
+            return self.site.begin(self.work)
+        first = self.site.begin(self.work)
+        lines = self.chance.randint(1, self.work.lines // 3)
+        moment = draw_moment(self.chance, lines, 0, measuring=True)
+        if not moment.reached(first, 0):
+            raise Missed
+        first.process.kill()
+        first.exit_code()
+        self.site.survivors()
+        return self.site.resume(self.work)
+
+    def _check_end(self, victim: Victim) -> None:
+        """Check how the command ended, and what it left."""
+        code = victim.exit_code()
+        self._check_processes("the command")
+        self.adversity.repair(self.site)
+        for fault in self.adversity.found:
+            self._fault(fault)
+        complete = code in self.work.good_codes and self._is_complete()
+        if not complete and code not in self.adversity.codes:
+            state = "" if self._is_complete() else ", and the run is not complete"
+            self._fault(f"exit code {code} of `{self.verb}`{state}")
+        if self.adversity.orderly:
+            self._check_leftovers(f"`{self.verb}`")
+
+    def _still_there(self, lines: ledger.Lines) -> ledger.Lines:
+        """Return the lines of the neighbour, unless the event removed all results."""
+        if not self.site.results.exists() or not any(self.site.results.iterdir()):
+            return {}
+        return {k: v for k, v in lines.items() if k.startswith(NEIGHBOUR)}
+
+    def _continue(self) -> None:
+        """Finish the run, or begin it again, and check the result."""
+        before = ledger.whole_lines(self.site.results)
+        if self.site.run_folder() is None:
+            victim, verb = self.site.begin(self.work), self.work.verb
+        else:
+            victim, verb = self.site.resume(self.work), "resume"
+        code = victim.exit_code()
+        if code not in self.work.good_codes | self.adversity.final_codes:
+            self._fault(f"exit code {code} of the `{verb}` that continues")
+        self._check_processes("the command that continues")
+        self._check_leftovers("the command that continues")
+        self._check_lines(before)
+        self._check_report()
+
+    def _check_report(self) -> None:
+        if not self._is_complete():
+            self._fault("the run is not complete in the end")
+            return
+        done = call(["report", str(self.site.run_folder()), "--format", "md"])
+        if done.returncode != 0:
+            self._fault(f"exit code {done.returncode} of `report`: {done.stderr}")
+
+    def _check_processes(self, of: str) -> None:
+        alive = self.site.survivors()
+        for command in alive.values():
+            self._fault(f"a process of {of} is still alive: {command}")
+        self.outcome.left_behind += len(alive)
+        self.site.kill_all()
+
+    def _check_leftovers(self, of: str) -> None:
+        site = self.site
+        left = ledger.leftovers(site.results, site.data, site.temporary)
+        if left:
+            self._fault(f"left by {of}: {', '.join(left)}")
+        self.outcome.left_behind += len(left)
+
+    def _check_lines(self, before: ledger.Lines) -> None:
+        lost = ledger.lost_lines(before, self.site.results)
+        doubled = ledger.doubled_lines(self.site.results)
+        self.outcome.lost += lost
+        self.outcome.doubled = max(self.outcome.doubled, doubled)
+        if lost or doubled:
+            self._fault(f"{lost} lines lost, {doubled} doubled")
+
+    def _read_outputs(self) -> None:
+        for path in self.site.outputs:
+            text = path.read_text(errors="replace")
+            if ledger.has_traceback(text):
+                self.outcome.tracebacks += 1
+                self._fault(f"traceback of {path.stem}: {text.splitlines()[-1]}")
+
+    def _is_complete(self) -> bool:
+        folder = self.site.run_folder()
+        return folder is not None and is_complete(folder, self.work)
+
+    def _fault(self, text: str) -> None:
+        self.outcome.faults.append(text)
+
+
+def is_complete(folder: Path, work: Work) -> bool:
+    """Return True if nothing is missing from a run, whatever its verdict."""
+    if work.verb == AB:
+        return not load_ab_run(folder).unfinished
+    count = (folder / LINES).read_bytes().count(b"\n")
+    return not load_run(folder).is_unfinished and count == work.lines
+
+
+@cache
+def neighbour(base: Path) -> Path:
+    """Return the folder of a finished run below `base`, made once per process."""
+    site = Site(Path(tempfile.mkdtemp(prefix=f"{NEIGHBOUR}-", dir=base)))
+    site.create()
+    assert site.begin(draw_work(RUN, random.Random(0))).exit_code() == 0
+    folder = site.run_folder()
+    assert folder is not None
+    return folder
