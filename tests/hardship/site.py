@@ -33,10 +33,21 @@ class Work:
 
 
 def draw_work(verb: str, chance: random.Random) -> Work:
-    """Return a run of two engines, or an A/B run of few cells."""
+    """Return a run of two engines, or an A/B run of one."""
     engines = chance.sample(ENGINES, 2)
     seed = str(chance.randrange(1 << 30))
-    common = ("smoke", "--num", "300", "--timeout", "10min", "--quiet", "--seed", seed)
+    common: tuple[str, ...] = (
+        "smoke",
+        "--num",
+        "300",
+        "--timeout",
+        "10min",
+        "--quiet",
+        "--seed",
+        seed,
+    )
+    if chance.random() < 0.5:
+        common += ("--no-report",)
     if verb == RUN:
         # Two repetitions and one that times every call, of four benchmarks.
         words = ("-e", ",".join(engines), "-s", "baseline", "-n", "2")
@@ -45,8 +56,8 @@ def draw_work(verb: str, chance: random.Random) -> Work:
     if chance.random() < 1 / 3:
         cells = ("-e", "null", "-k", "*/baseline/readrandom")
         return Work(AB, common + rounds + cells, 2 * 4 + 2 * 3)
-    several = ("-e", ",".join(engines), "-k", "*/baseline/*random", "--no-counts")
-    return Work(AB, common + rounds + several, 2 * 2 * 2 * 4)
+    several = ("-e", engines[0], "-k", "*/baseline/*random", "--no-counts")
+    return Work(AB, common + rounds + several, 2 * 2 * 4)
 
 
 @dataclass
@@ -102,8 +113,11 @@ class Site:
         """Start `resume` of the run."""
         folder = self.run_folder()
         assert folder is not None
+        report = [word for word in work.words if word == "--no-report"]
         option = "--a" if work.verb == AB else "--build-dir"
-        return self._start("resume", [folder.name, option, str(BUILD), "--quiet"])
+        return self._start(
+            "resume", [folder.name, option, str(BUILD), "--quiet", *report]
+        )
 
     def _start(self, verb: str, words: Sequence[str]) -> "Victim":
         places = {"configs": ROOT / "configs"}

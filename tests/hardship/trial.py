@@ -6,11 +6,12 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from report.model.record import LINES
+from report.terms.documents import ResultsError
 from report.trust.judge import load_run
 from report.verdict.ab_judge import load_ab_run
 from tests.hardship import ledger
@@ -72,7 +73,10 @@ class Trial:
         self.work = draw_work(
             self.verb if self.verb != RESUME else started, self.chance
         )
+        self.lines_left = self.work.lines  # when the command that is struck begins
         self.adversity: Adversity = kind.make(pause_s)
+        if self.adversity.ruins:  # a report that cannot be written hides the exit code
+            self.work = replace(self.work, words=(*self.work.words, "--no-report"))
         self.outcome = Outcome(kind.name, seed)
 
     def run(self) -> Outcome:
@@ -98,11 +102,10 @@ class Trial:
             self.site.kill_all()
 
     def _strike_and_check(self) -> None:
-        victim = self._victim()
-        before = ledger.count_lines(ledger.whole_lines(self.site.results))
-        lines = self.work.lines - (before if self.verb == RESUME else 0)
+        victim, before = self._victim()
+        measuring = self.adversity.measuring
         moment = draw_moment(
-            self.chance, lines, self.attempt, measuring=self.adversity.measuring
+            self.chance, self.lines_left, self.attempt, measuring=measuring
         )
         if not moment.reached(victim, before):
             raise Missed
@@ -115,19 +118,27 @@ class Trial:
         self._check_lines(at_event)
         self._continue()
 
-    def _victim(self) -> Victim:
-        """Start the command; for `resume`, kill a run first."""
-        if self.verb != RESUME:
-            return self.site.begin(self.work)
+    def _victim(self) -> tuple[Victim, int]:
+        """Start the command; return it, and the lines that it has found on disk.
+
+        For `resume`, begin a run first, and kill it.
+        """
+        before = self._lines()
         first = self.site.begin(self.work)
+        if self.verb != RESUME:
+            return first, before
         lines = self.chance.randint(1, self.work.lines // 3)
-        moment = draw_moment(self.chance, lines, 0, measuring=True)
-        if not moment.reached(first, 0):
+        moment = draw_moment(self.chance, lines, self.attempt, measuring=True)
+        if not moment.reached(first, before):
             raise Missed
         first.process.kill()
         first.exit_code()
         self.site.survivors()
-        return self.site.resume(self.work)
+        self.lines_left -= self._lines() - before
+        return self.site.resume(self.work), self._lines()
+
+    def _lines(self) -> int:
+        return ledger.count_lines(ledger.whole_lines(self.site.results))
 
     def _check_end(self, victim: Victim) -> None:
         """Check how the command ended, and what it left."""
@@ -203,7 +214,11 @@ class Trial:
 
     def _is_complete(self) -> bool:
         folder = self.site.run_folder()
-        return folder is not None and is_complete(folder, self.work)
+        try:
+            return folder is not None and is_complete(folder, self.work)
+        except ResultsError as error:
+            self._fault(f"the run cannot be read: {error}")
+            return False
 
     def _fault(self, text: str) -> None:
         self.outcome.faults.append(text)
