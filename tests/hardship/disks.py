@@ -54,8 +54,7 @@ def small_disk(site: Site, name: str) -> Iterator[None]:
         yield
     finally:
         site.kill_all()
-        holder.stdin.close()
-        holder.wait()
+        holder.communicate()
         site.prefix, site.outside = (), Path("/")
 
 

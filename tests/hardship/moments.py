@@ -12,7 +12,7 @@ _LONGEST_DELAY_S = 0.06  # about the time of one repetition
 
 @dataclass(frozen=True)
 class Moment:
-    """After `lines` lines of this command, or None: when its work folder appears.
+    """After `lines` lines of this command, or None: when it handles signals.
 
     Then, if `in_driver`, once a driver runs; and `delay_s` later.
     """
@@ -23,10 +23,8 @@ class Moment:
 
     def reached(self, victim: Victim, lines_before: int) -> bool:
         """Wait for the moment; return False if the command ended before."""
-        site = victim.site
         if self.lines is None:
-            work = site.data / ".kvmatrix-work"
-            begun = victim.wait_until(work.exists)
+            begun = victim.wait_until(victim.handles_signals)
         else:
             due = lines_before + self.lines
             begun = victim.wait_until(lambda: _lines_of(victim) >= due)

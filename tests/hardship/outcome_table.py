@@ -38,10 +38,11 @@ class Campaign:
 def table(campaign: Campaign, kinds: Iterable[Kind] = KINDS.values()) -> str:
     """Return a row for each kind, and one for all of them, in Markdown."""
     rows = [_row(kind.title, _of(kind, campaign)) for kind in kinds]
-    for name, reason in campaign.skipped.items():
-        rows.append(f"\n{KINDS[name].title}: not tried: {reason}\n")
-    rows.insert(len(rows) - len(campaign.skipped), _row("all", campaign.outcomes))
-    return _HEAD + "".join(rows)
+    notes = [
+        f"\n{KINDS[name].title}: not tried: {reason}\n"
+        for name, reason in campaign.skipped.items()
+    ]
+    return "".join([_HEAD, *rows, _row("all", campaign.outcomes), *notes])
 
 
 def _of(kind: Kind, campaign: Campaign) -> list[Outcome]:

@@ -53,7 +53,7 @@ def draw_work(verb: str, chance: random.Random) -> Work:
         words = ("-e", ",".join(engines), "-s", "baseline", "-n", "2")
         return Work(RUN, common + words, 2 * 4 * 3)
     rounds = ("--screen-rounds", "2", "--confirm-rounds", "4", "--aa")
-    if chance.random() < 1 / 3:
+    if chance.random() < 1 / 4:
         cells = ("-e", "null", "-k", "*/baseline/readrandom")
         return Work(AB, common + rounds + cells, 2 * 4 + 2 * 3)
     several = ("-e", engines[0], "-k", "*/baseline/*random", "--no-counts")
@@ -211,6 +211,15 @@ class Victim:
             for pid, command in self.site.processes().items()
             if pid != self.process.pid and "db_bench_" in command
         ]
+
+    def handles_signals(self) -> bool:
+        """Return True once the command catches SIGTERM: before, nothing is begun."""
+        try:
+            status = Path(f"/proc/{self.process.pid}/status").read_text()
+        except OSError:
+            return False
+        caught = int(status.partition("SigCgt:")[2].split()[0], 16)
+        return bool(caught >> (signal.SIGTERM - 1) & 1)
 
     def wait_until(self, condition: Callable[[], bool]) -> bool:
         """Wait for a condition; return False if the command ended before."""

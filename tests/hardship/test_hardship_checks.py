@@ -190,11 +190,11 @@ def test_the_table_counts_what_was_found(tmp_path: Path) -> None:
     assert "not tried: no mount" in rows and not campaign.holds
     assert not Campaign("x", [bad], {}).holds and Campaign("x", [], {}).holds
     document = tmp_path / "page.md"
-    document.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    document.write_text(f"before\n{BEGIN}\nearlier\n{END}\nafter\n")
     write_block(document, campaign)
     text = document.read_text()
     assert text.startswith(f"before\n{BEGIN}\n") and text.endswith(f"{END}\nafter\n")
-    assert rows in text and "old" not in text
+    assert rows in text and "earlier" not in text
     document.write_text("nothing")
     with pytest.raises(ValueError, match="contains no"):
         write_block(document, campaign)

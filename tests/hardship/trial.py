@@ -78,6 +78,7 @@ class Trial:
         if self.adversity.ruins:  # a report that cannot be written hides the exit code
             self.work = replace(self.work, words=(*self.work.words, "--no-report"))
         self.outcome = Outcome(kind.name, seed)
+        self.left: set[str] = set()  # pids and files, each counted once
 
     def run(self) -> Outcome:
         """Run the command, strike, and check.  Raises Missed."""
@@ -150,7 +151,8 @@ class Trial:
         complete = code in self.work.good_codes and self._is_complete()
         if not complete and code not in self.adversity.codes:
             state = "" if self._is_complete() else ", and the run is not complete"
-            self._fault(f"exit code {code} of `{self.verb}`{state}")
+            words = victim.stderr.read_text(errors="replace").strip()[-300:]
+            self._fault(f"exit code {code} of `{self.verb}`{state}: {words}")
         if self.adversity.orderly:
             self._check_leftovers(f"`{self.verb}`")
 
@@ -169,7 +171,8 @@ class Trial:
             victim, verb = self.site.resume(self.work), "resume"
         code = victim.exit_code()
         if code not in self.work.good_codes | self.adversity.final_codes:
-            self._fault(f"exit code {code} of the `{verb}` that continues")
+            words = victim.stderr.read_text(errors="replace").strip()[-300:]
+            self._fault(f"exit code {code} of the `{verb}` that continues: {words}")
         self._check_processes("the command that continues")
         self._check_leftovers("the command that continues")
         self._check_lines(before)
@@ -187,7 +190,7 @@ class Trial:
         alive = self.site.survivors()
         for command in alive.values():
             self._fault(f"a process of {of} is still alive: {command}")
-        self.outcome.left_behind += len(alive)
+        self._count_left(*map(str, alive))
         self.site.kill_all()
 
     def _check_leftovers(self, of: str) -> None:
@@ -195,7 +198,11 @@ class Trial:
         left = ledger.leftovers(site.results, site.data, site.temporary)
         if left:
             self._fault(f"left by {of}: {', '.join(left)}")
-        self.outcome.left_behind += len(left)
+        self._count_left(*left)
+
+    def _count_left(self, *names: str) -> None:
+        self.left.update(names)
+        self.outcome.left_behind = len(self.left)
 
     def _check_lines(self, before: ledger.Lines) -> None:
         lost = ledger.lost_lines(before, self.site.results)
