@@ -1,0 +1,261 @@
+"""Every kind of input with its surfaces, and one attempt: write it, read it, judge it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.fake_drivers.kinds import shim
+from tests.hostile import surfaces
+from tests.hostile.json_tokens import text_of
+from tests.hostile.contract import Broken, check_names_key, limited_effort
+from tests.hostile.material import (
+    BYTE_EDITS,
+    PLAIN,
+    SEALED,
+    STALE,
+    VALUE_EDITS,
+    Edit,
+    Material,
+    renamed,
+)
+from tests.hostile.schema_walk import Spot, breaks
+from tests.hostile.spot_values import values_of
+from tests.hostile.surfaces import InputPlaces, Surface
+from tests.hostile.toml_inputs import is_toml
+from tests.hostile.valid_inputs import OTHER, inputs
+
+# Surfaces that do not read every file, or end well without one that is broken.
+_PARTIAL = (
+    *("list runs", "samples", "list", "list cells", "list json"),
+    *("dry run", "dry run json", "plan"),
+)
+ACCEPTED, REFUSED = "accepted", "refused"
+
+
+@dataclass(frozen=True)
+class Case:
+    """An input: edits of a valid one, and the surface that reads it."""
+
+    subject: str
+    surface: str
+    edits: tuple[Edit, ...]
+    mode: str = PLAIN
+
+    def document(self) -> dict[str, Any]:
+        """Return the case as JSON."""
+        return {**vars(self), "edits": [edit.document() for edit in self.edits]}
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Case:
+        """Return the case that document() wrote."""
+        edits = tuple(map(Edit.of, document["edits"]))
+        return cls(**{**document, "edits": edits})
+
+
+SURFACES: dict[str, dict[str, Surface]] = {
+    "run": surfaces.RUN_SURFACES,
+    "mix": surfaces.RUN_SURFACES,
+    "ab": surfaces.AB_SURFACES,
+    "history": surfaces.HISTORY_SURFACES,
+    "google": surfaces.GOOGLE_SURFACES,
+    "description": surfaces.DESCRIPTION_SURFACES,
+    "answer": surfaces.ANSWER_SURFACES,
+    "configs": surfaces.CONFIG_SURFACES,
+    "lab": surfaces.LAB_SURFACES,
+}
+
+
+class Bench:
+    """A temporary folder in which inputs are written and read, one after the other."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        write(renamed(inputs()["run"], OTHER).contents(()), root / "valid" / OTHER)
+        write(inputs()["history"].contents(()), root / "history")
+        drivers = root / "build/drivers"
+        drivers.mkdir(parents=True)
+        executable = drivers / "db_bench_one"
+        executable.write_text(shim("honest", "one"))
+        executable.chmod(0o755)
+
+    def attempt(self, case: Case) -> str:
+        """Return ACCEPTED or REFUSED.  Raises Broken if the contract does not hold."""
+        material = inputs()[case.subject]
+        run = material.parts[0].documents[0].get("run")
+        name = str(run) if material.has_checksums else "it"
+        scratch = self.root / "scratch"
+        shutil.rmtree(scratch, ignore_errors=True)
+        folder = self.root / "runs" / name
+        write(material.contents(case.edits, case.mode), folder)
+        scratch.mkdir()
+        places = InputPlaces(
+            folder=folder,
+            other=self.root / "valid" / OTHER,
+            history=self.root / "history",
+            scratch=scratch,
+            build=self.root / "build",
+        )
+        try:
+            with limited_effort():
+                message = SURFACES[case.subject][case.surface](places)
+        finally:
+            shutil.rmtree(folder.parent)
+        check_refusal(case, material, message)
+        return REFUSED if message else ACCEPTED
+
+
+def write(contents: Mapping[str, bytes], folder: Path) -> None:
+    """Write the files of an input into a new folder."""
+    for name, content in contents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def check_refusal(case: Case, material: Material, message: str) -> None:
+    """Raise Broken if one edit breaks the schema, and the message lacks its key."""
+    if case.surface in _PARTIAL or len(case.edits) != 1:
+        return
+    (edit,) = case.edits
+    if case.mode == STALE and not edit.is_of_bytes and not _is_same(material, edit):
+        if not message:
+            raise Broken("accepted", "a file whose checksum is wrong", "stale")
+        return
+    if edit.is_of_bytes:
+        return
+    spot = _spot_of(material, edit)
+    if spot and breaks(spot, edit.do, edit.value):
+        if not message:
+            problem = f"what the schema forbids: {edit.do} {edit.path} {edit.value}"
+            raise Broken("accepted", problem, f"schema {edit.path}")
+        if _is_read(material, edit, spot):
+            check_names_key(message, _named_key(edit))
+
+
+# Of a run, a line or a document: what a checksum adds a second time.
+_ADDED = ("plan", "checksum")
+
+
+def _is_same(material: Material, edit: Edit) -> bool:
+    return material.contents((edit,)) == material.contents(())
+
+
+def _spot_of(material: Material, edit: Edit) -> Spot | None:
+    found = material.spots(edit.file, edit.line)
+    return next((spot for spot in found if spot.path == edit.path), None)
+
+
+def _is_read(material: Material, edit: Edit, spot: Spot) -> bool:
+    """Return True if the file is valid JSON or TOML, so that its rules judge it."""
+    if material.part(edit.file).rules:
+        return edit.do != "double" and is_toml(text_of(edit.value))
+    try:
+        return edit.do != "double" and edit.path[0] not in _ADDED and not breaks(
+            Spot(spot.path, (), spot.value, spot.present), edit.do, edit.value
+        )
+    except RecursionError:
+        return False
+
+
+def _named_key(edit: Edit) -> str:
+    """Return the last key of a path that is a name."""
+    return next(str(key) for key in reversed(edit.path) if isinstance(key, str))
+
+
+@cache
+def _spot_edits(subject: str, file: str, line: int) -> st.SearchStrategy[Edit]:
+    """Return edits of one document, at every spot alike."""
+    material = inputs()[subject]
+    part = material.part(file)
+    return st.sampled_from(material.spots(file, line)).flatmap(
+        lambda spot: st.builds(
+            Edit,
+            st.just(file),
+            st.sampled_from(("set",) * 5 + VALUE_EDITS),
+            st.just(line),
+            st.just(spot.path),
+            st.one_of(
+                st.sampled_from([*values_of(spot), *part.more_values]),
+                st.sampled_from(_allowed(spot)),
+                _free_values(),
+            ),
+        )
+    )
+
+
+def _allowed(spot: Spot) -> list[str]:
+    """Return the values that the schema allows: they reach what comes after it."""
+    values = values_of(spot)
+    return [v for v in values if not breaks(spot, "set", v)] or [*values]
+
+
+@cache
+def _free_values() -> st.SearchStrategy[str]:
+    """Return JSON texts that no list names: numbers, texts, small structures."""
+    simple = st.one_of(
+        st.integers(-(2**70), 2**70), st.floats(), st.text(max_size=40), st.none()
+    )
+    nested = st.recursive(
+        simple,
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=4),
+            st.dictionaries(st.text(max_size=8), inner, max_size=4),
+        ),
+        max_leaves=8,
+    )
+    from json import dumps
+
+    return nested.map(dumps)
+
+
+@cache
+def _byte_edits(file: str) -> st.SearchStrategy[Edit]:
+    number = st.integers(0, 2**20)
+    return st.builds(
+        Edit,
+        st.just(file),
+        st.sampled_from(("flip",) * 4 + BYTE_EDITS),
+        value=st.sampled_from(['"', "{", "}", "\n", "\r", "\\", "@nul", "@raw control"]),
+        at=number,
+        bit=st.integers(0, 40),
+    )
+
+
+@cache
+def cases(subject: str) -> st.SearchStrategy[Case]:
+    """Return cases of one kind of input."""
+    material = inputs()[subject]
+    documents = [(p.file, n) for p in material.parts for n in range(len(p.documents))]
+    files = [part.file for part in material.parts]
+    by_file = st.sampled_from(files).flatmap(
+        lambda file: st.sampled_from([d for d in documents if d[0] == file])
+    )
+    edit = st.one_of(
+        by_file.flatmap(lambda key: _spot_edits(subject, *key)),
+        by_file.flatmap(lambda key: _spot_edits(subject, *key)),
+        st.sampled_from(files).flatmap(_byte_edits),
+    )
+    return st.builds(
+        Case,
+        st.just(subject),
+        st.sampled_from(list(SURFACES[subject])),
+        st.lists(edit, min_size=1, max_size=3).map(tuple),
+        st.sampled_from(_weighted(material)),
+    )
+
+
+def _weighted(material: Material) -> tuple[str, ...]:
+    """Return the modes; the one that reaches the deepest code is the most frequent."""
+    return (PLAIN, PLAIN, SEALED, SEALED, SEALED, STALE) if material.has_checksums else (
+        PLAIN,
+    )
+
+
+Attempt = Callable[[Case], str]

@@ -1,0 +1,167 @@
+"""A valid input of every kind, small, with every part of its schema that a run has."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from report.model.ab_folder import ab_plan_of
+from report.model.ab_rule import AbRule
+from report.model.count_lines import end_line
+from report.model.history_entry import text
+from report.model.plan_document import plan_of, sha256_of_settings
+from tests.builders import (
+    honest_answer,
+    synthetic_ab,
+    synthetic_descriptions,
+    synthetic_history,
+    synthetic_mix,
+    synthetic_run,
+)
+from tests.hostile.material import FilePart, Material
+from tests.hostile.toml_inputs import configs, lab
+
+Document = dict[str, Any]
+_RATES = {"readrandom": 1.3e5, "fillseq": 8.0e5}
+_REPETITIONS = 4  # the fewest that `check` compares
+_CELLS = synthetic_ab.CELLS[:2]
+OTHER = "20260102-040405-other"  # the run that a run is compared with
+
+
+def run() -> Material:
+    """Return a run of two engines and two benchmarks, one with an open loop."""
+    engines = synthetic_run.ENGINES[:2]
+    scenarios = [("baseline", "Baseline", _RATES)]
+    plan = synthetic_run.plan(engines, scenarios, _REPETITIONS)
+    return _run_of(plan, synthetic_run.lines(plan))
+
+
+def mix() -> Material:
+    """Return a run of threads, a writer and mixes."""
+    plan = synthetic_mix.plan(1)
+    engine = plan["engines"][0]["name"]
+    plan["engines"] = plan["engines"][:1]
+    plan["cells"] = [cell for cell in plan["cells"] if cell["engine"] == engine]
+    for scenario in plan["scenarios"]:
+        scenario["flags"] = {engine: scenario["flags"][engine]}
+    indexes = range(len(plan["cells"]))
+    plan["order"] = [[n, [i]] for n in (1, 2) for i in indexes]
+    return _run_of(plan, synthetic_mix.lines(plan))
+
+
+def _run_of(plan: Document, lines: list[Document]) -> Material:
+    plan["suite"]["timeout_s"] = 60.0
+    plan["settings_sha256"] = sha256_of_settings(
+        plan_of(plan, Path("run.json")).settings()
+    )
+    measured = tuple(dict(synthetic_run.seeded(plan, line)) for line in lines)
+    return Material(
+        (
+            FilePart("run.json", "run.schema.json", (plan,)),
+            _environment(),
+            _lines("measurements.jsonl", "measurement.schema.json", measured),
+        ),
+        has_checksums=True,
+    )
+
+
+def ab() -> Material:
+    """Return an A/B run of two cells, which are also counted."""
+    rule = AbRule(screen_rounds=4)
+    plan = synthetic_ab.ab_plan(_CELLS, rule=rule, counted=True)
+    plan["suite"]["timeout_s"] = 60.0
+    plan["settings_sha256"] = sha256_of_settings(
+        ab_plan_of(plan, Path("ab.json")).settings()
+    )
+    counts = [
+        synthetic_ab.count_line(cell, side, number)
+        for cell in _CELLS
+        for side in "ab"
+        for number in (1, 2)
+    ]
+    end = end_line(plan["run"], len(counts), {"strace": "", "valgrind": ""})
+    return Material(
+        (
+            FilePart("ab.json", "ab.schema.json", (plan,)),
+            _environment(),
+            _lines(
+                "measurements.jsonl",
+                "measurement.schema.json",
+                tuple(synthetic_ab.ab_lines(plan)),
+            ),
+            FilePart(
+                "counts.jsonl",
+                "counts.schema.json",
+                (*counts, end),
+                has_lines=True,
+                last_schema="counts_end.schema.json",
+            ),
+        ),
+        has_checksums=True,
+    )
+
+
+def _environment() -> FilePart:
+    document = synthetic_run.environment()
+    return FilePart("environment.json", "environment.schema.json", (document,))
+
+
+def _lines(file: str, schema: str, documents: tuple[Document, ...]) -> FilePart:
+    return FilePart(file, schema, documents, has_lines=True)
+
+
+def history() -> Material:
+    """Return six entries of A/B runs, each in its file."""
+    entries = synthetic_history.history(6, reference="0.9")
+    return Material(
+        tuple(
+            FilePart(f"{e.run}.json", "history.schema.json", (json.loads(text(e)),))
+            for e in entries
+        )
+    )
+
+
+def google() -> Material:
+    """Return a file of Google Benchmark: repetitions, an aggregate, a failure."""
+    timed = {"run_type": "iteration", "repetitions": 4, "threads": 1}
+    entries: list[Document] = [
+        {
+            **timed,
+            "name": f"BM_{name}",
+            "repetition_index": index,
+            "iterations": 1000,
+            "real_time": 120.5 + index,
+            "cpu_time": 119.0,
+            "time_unit": "ns",
+        }
+        for name in ("Get/8", "Put")
+        for index in range(4)
+    ]
+    entries.append({"name": "BM_Put_mean", "run_type": "aggregate"})
+    failed = {"name": "BM_Scan", "error_occurred": True, "error_message": "no data"}
+    context = {"host_name": "synthetic", "num_cpus": 2, "json_schema_version": 1}
+    document = {"context": context, "benchmarks": [*entries, failed]}
+    return Material((FilePart("google.json", "google.schema.json", (document,)),))
+
+
+def description() -> Material:
+    """Return what an executable prints for --describe."""
+    document = synthetic_descriptions.description("one")
+    document["common_flags"] = document["common_flags"][:3]
+    document["benchmarks"] = document["benchmarks"][:3]
+    return Material((FilePart("describe", "description.schema.json", (document,)),))
+
+
+def answer() -> Material:
+    """Return what an executable writes for one benchmark."""
+    document = json.loads(json.dumps(honest_answer.honest()))
+    return Material((FilePart("answer", "answer.schema.json", (document,)),))
+
+
+@cache
+def inputs() -> dict[str, Material]:
+    """Return the valid inputs by their names."""
+    makers = (run, mix, ab, history, google, description, answer, configs, lab)
+    return {make.__name__: make() for make in makers}
