@@ -1,0 +1,30 @@
+"""Inputs that once failed are refused or judged; so are those of earlier findings."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.corpus_files import KeptCase, keep, kept_cases
+from tests.hostile.material import Edit
+from tests.hostile.subjects import Bench, Case
+
+KEPT = dict(kept_cases())
+
+
+def _marked(name: str, kept: KeptCase) -> object:
+    marks = [pytest.mark.xfail(reason=kept.open, strict=True)] if kept.open else []
+    return pytest.param(kept, id=name, marks=marks)
+
+
+@pytest.mark.parametrize("kept", [_marked(*item) for item in KEPT.items()])
+def test_a_kept_input_is_refused_or_judged(tmp_path: Path, kept: KeptCase) -> None:
+    Bench(tmp_path).attempt(kept.case)
+
+
+def test_a_case_is_kept_once_and_read_again(tmp_path: Path) -> None:
+    edit = Edit("run.json", "set", path=("cells", 0, "engine"), value="@10^400")
+    case = Case("run", "load", (edit, Edit("run.json", "flip", at=5, bit=3)), "sealed")
+    assert keep(case, "traceback: KeyError", tmp_path)
+    assert not keep(case, "again", tmp_path)
+    ((name, kept),) = kept_cases(tmp_path)
+    assert (name, kept.case, kept.found) == ("run:1", case, "traceback: KeyError")
