@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from scripts.cli import verbs
 from tests.hostile.contract import check_exit, check_visible, limited_effort
-from tests.hostile.subjects import ACCEPTED, REFUSED, write
+from tests.hostile.hostile_cases import ACCEPTED, REFUSED, write
 from tests.hostile.valid_inputs import inputs
 from tests.support.command_line import call
 from tests.support.fake_executor import FakeExecutor
@@ -36,7 +36,17 @@ WORDS = (
     *("*", "[", "[!", "**/*", "a,b", ",", "one,two", "one,one", "null", "one", "base"),
     *("lab", "quick", "@last", "@-1", "@-2", "@-0", "@-999999999", "@-9999999999", "@"),
     *("history", "window:5", "html", "md", "csv", "json", "github", "otava", "%s{0}"),
-    *("-h", "--help", "--json", "--nonsense", "--format", "--num=0", "-k*", "-n4", "-o"),
+    *(
+        "-h",
+        "--help",
+        "--json",
+        "--nonsense",
+        "--format",
+        "--num=0",
+        "-k*",
+        "-n4",
+        "-o",
+    ),
 )
 
 

@@ -97,7 +97,9 @@ def check_exit(done: CommandResult, allowed: Collection[int]) -> None:
 def check_message(message: str, place: str) -> None:
     """Raise Broken unless a message is readable and begins with a file of `place`."""
     if not message.startswith(place):
-        raise Broken("message", f"does not begin with the file: {message[:300]!r}", "file")
+        raise Broken(
+            "message", f"does not begin with the file: {message[:300]!r}", "file"
+        )
     check_visible(message, "message")
     longest = MOST_MESSAGE_CHARS + len(place)
     if len(message) > longest:

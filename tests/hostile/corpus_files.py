@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.hostile.subjects import SURFACES, Case
+from tests.hostile.hostile_cases import SURFACES, Case
 
 CORPUS = Path(__file__).parent / "corpus"
 

@@ -26,8 +26,8 @@ from tests.hostile.contract import Broken
 from tests.hostile.corpus_files import keep
 from tests.hostile.exploring import GENERATE, explore
 from tests.hostile.fuzz_tally import Tally, block, read_tally, with_block
+from tests.hostile.hostile_cases import SURFACES, Bench, Case, cases
 from tests.hostile.sandbox import CannotConfine, confined
-from tests.hostile.subjects import SURFACES, Bench, Case, cases
 from tests.places import ROOT
 
 _COMMANDS = "arguments"
@@ -92,7 +92,9 @@ def _parsed(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=60.0, help="default: 60")
     parser.add_argument("--jobs", type=int, default=2, help="processes; default: 2")
     parser.add_argument("--seed", type=int, help="default: another each time")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the table here")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", help="write the table here"
+    )
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
     return parser.parse_args(words)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.hostile.contract import Broken
-from tests.hostile.subjects import ACCEPTED, REFUSED
+from tests.hostile.hostile_cases import ACCEPTED, REFUSED
 
 BEGIN, END = "<!-- hostile:begin -->", "<!-- hostile:end -->"
 TRACEBACK, OTHER = "traceback", "other"

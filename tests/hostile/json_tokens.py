@@ -1,7 +1,7 @@
 """Hostile values as JSON texts, and JSON with such texts in place of its values.
 
-A token is a JSON text, or "@" and a name of TOKENS: texts that are long, or that no JSON
-library writes.
+A token is a JSON text, or "@" and a name of TOKENS: texts that are long, or that no
+JSON library writes.
 """
 
 import json
@@ -52,7 +52,7 @@ TOKENS: Mapping[str, str] = {
     "@raw bidi": '"\u202eabc\u2066\ufeff"',
     "@raw control": '"\x1b[2J"',
     "@formula": '"=HYPERLINK(1)"',
-    "@other formulas": '"@SUM(1+1)*cmd|\' /C calc\'!A0"',
+    "@other formulas": "\"@SUM(1+1)*cmd|' /C calc'!A0\"",
     "@full-width formula": '"＝1+1"',
     "@space and formula": '" \\t=1+1"',
     "@markup": json.dumps(f"</script>{MARK}<img src=x onerror=1>"),

@@ -7,7 +7,6 @@ can keep it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,8 +17,8 @@ from tests.hostile.json_tokens import Path, change, copied, text_of, written
 from tests.hostile.schema_walk import Spot, schema, spots
 
 PLAIN, SEALED, STALE = "plain", "sealed", "stale"
-# "plain": without checksums, as in runs from before there were any; "sealed": checksums
-# are made again after the edits, as a forger would; "stale": they are left as they were.
+# "plain": without checksums, as in runs from before there were any; "sealed": with
+# checksums made again after the edits, as a forger would; "stale": with the old ones.
 MODES = (PLAIN, SEALED, STALE)
 VALUE_EDITS = ("set", "drop", "double", "rename")
 BYTE_EDITS = (
@@ -113,7 +112,9 @@ class Material:
         if mode != PLAIN:
             bodies = self._checksummed(bodies, is_stale=mode == STALE)
         contents = {
-            file: "".join(f"{text}\n" for text in texts).encode("utf-8", "surrogatepass")
+            file: "".join(f"{text}\n" for text in texts).encode(
+                "utf-8", "surrogatepass"
+            )
             for file, texts in bodies.items()
         }
         for edit in edits:
@@ -212,4 +213,3 @@ def renamed(material: Material, run: str) -> Material:
         for part in material.parts
     )
     return Material(parts, material.has_checksums)
-

@@ -1,8 +1,8 @@
 """A place where nothing can be damaged: / is read-only, except one folder.
 
 `python -m tests.hostile.sandbox FOLDER COMMAND ...` is started by confined() in a mount
-namespace of its own.  It makes every file system read-only there, replaces /dev by a few
-harmless devices, proves that nothing else can be written, and becomes COMMAND.  It
+namespace of its own.  It makes every file system read-only there, replaces /dev by a
+few harmless devices, proves that nothing else can be written, and becomes COMMAND.  It
 refuses, with the reason, if any of that fails.
 """
 

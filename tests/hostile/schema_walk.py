@@ -162,15 +162,31 @@ def breaks(spot: Spot, do: str, token: str) -> bool:
         return False
     if spot.closed:
         return True
-    try:
-        value = json.loads(text_of(token))
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, RecursionError):
+    parsed = _parsed(token)
+    if parsed is None:
         return True
-    levels = len(spot.path) + depth(value)
-    return levels > MOST_LEVELS or any(
+    value, levels = parsed
+    return len(spot.path) + levels > MOST_LEVELS or any(
         _contradicts(part.rule, value) for part in spot.parts if part.certain
     )
+
+
+@functools.lru_cache(maxsize=10_000)
+def _parsed(token: str) -> tuple[Any, int] | None:
+    """Return the value of a token and its depth; None if it is not strict JSON."""
+    try:
+        value = json.loads(text_of(token), object_pairs_hook=_unique)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    return value, depth(value)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; raise ValueError for a key that it has twice."""
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("the same key twice")
+    return dict(pairs)
 
 
 def depth(value: Any) -> int:

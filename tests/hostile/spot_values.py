@@ -11,7 +11,7 @@ from tests.hostile.schema_walk import Spot
 
 _PLAIN = (
     *("null", "true", "false", "0", "1", "-1", "0.5", "-0.5", "1e300", '""', '" "'),
-    *('"0"', '"true"', "[]", "{}", "[[]]", "[null]", '{"": null}', '[[0,1]]', "[1]"),
+    *('"0"', '"true"', "[]", "{}", "[[]]", "[null]", '{"": null}', "[[0,1]]", "[1]"),
     *('["a","a"]', '{"a":{"b":[]}}', "1.0", "1e3", '"-"', '"a"', '"ok"'),
 )
 _SAMPLES = {
@@ -37,7 +37,10 @@ def _of_rules(spot: Spot) -> Iterator[str]:
         names = rule.get("type", ())
         for name in [names] if isinstance(names, str) else names:
             yield _SAMPLES[name]
-        for item in (*rule.get("enum", ()), *([rule["const"]] if "const" in rule else ())):
+        for item in (
+            *rule.get("enum", ()),
+            *([rule["const"]] if "const" in rule else ()),
+        ):
             yield json.dumps(item)
             yield json.dumps(f"{item}x")
         for word in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
@@ -85,7 +88,14 @@ def _near(value: Any) -> Iterator[str]:
     if isinstance(value, bool) or value is None:
         yield json.dumps(not value)
     elif isinstance(value, int | float):
-        for near in (value + 1, value - 1, -value, value * 2, value // 2, value * 10**6):
+        for near in (
+            value + 1,
+            value - 1,
+            -value,
+            value * 2,
+            value // 2,
+            value * 10**6,
+        ):
             yield json.dumps(near)
         yield from (json.dumps(float(value)), json.dumps(str(value)), f"[{value}]")
     elif isinstance(value, str):

@@ -77,16 +77,16 @@ def verb(*words: str, exits: tuple[int, ...] = (0, 2), form: str = "text") -> Su
             if line.startswith(_ERROR) and ": warning: " not in line[:30]
         ]
         if not errors:
-            raise Broken("message", f"exit 2 without one: {done.stderr[:300]!r}", "none")
+            raise Broken(
+                "message", f"exit 2 without one: {done.stderr[:300]!r}", "none"
+            )
         check_message(errors[0], str(places.folder))
         return errors[0]
 
     return read
 
 
-def _reading(
-    read: Callable[[Path], object], file: str = ""
-) -> Surface:
+def _reading(read: Callable[[Path], object], file: str = "") -> Surface:
     """Return the surface of a function that raises ResultsError."""
 
     def reads(places: InputPlaces) -> str:
@@ -175,7 +175,9 @@ _GATE_EXITS = (0, 1, 2, 3, 5)
 _FORMATS = ("google", "benchstat", "bencher", "github-bigger", "github-smaller")
 
 
-def _reports(kinds: tuple[str, ...], exits: tuple[int, ...] = (0, 2)) -> dict[str, Surface]:
+def _reports(
+    kinds: tuple[str, ...], exits: tuple[int, ...] = (0, 2)
+) -> dict[str, Surface]:
     forms = {"html": "html", "csv": "csv", "md": "text", "benchstat": "text"}
     return {
         f"report {kind}": verb(
@@ -281,8 +283,8 @@ def _loaded(load: Callable[[Path], Config]) -> Surface:
         except Exception as error:
             raise traceback_of(error) from error
         broken = [*config.broken_scenarios.values(), *config.broken_suites.values()]
-        for error in broken:
-            check_message(str(error), str(places.folder))
+        for fault in broken:
+            check_message(str(fault), str(places.folder))
         return "\n".join(map(str, broken))
 
     return reads
@@ -308,7 +310,9 @@ def _configured(*words: str, exits: tuple[int, ...] = (0, 2, 3, 4, 5)) -> Surfac
         longest = MOST_MESSAGE_CHARS + len(str(places.folder))
         for line in done.stderr.splitlines():
             if len(line) > longest:
-                raise Broken("message", f"{len(line)} characters: {line[:300]!r}", "long")
+                raise Broken(
+                    "message", f"{len(line)} characters: {line[:300]!r}", "long"
+                )
         return done.stderr if done.returncode == 2 else ""
 
     return read

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.hostile.corpus_files import KeptCase, keep, kept_cases
+from tests.hostile.hostile_cases import Bench, Case
 from tests.hostile.material import Edit
-from tests.hostile.subjects import Bench, Case
 
 KEPT = dict(kept_cases())
 

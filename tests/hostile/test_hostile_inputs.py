@@ -7,20 +7,20 @@ import pytest
 from hypothesis import note
 
 from tests.hostile.exploring import explore
-from tests.hostile.subjects import ACCEPTED, SURFACES, Bench, Case, cases
+from tests.hostile.hostile_cases import ACCEPTED, SURFACES, Bench, Case, cases
 from tests.hostile.valid_inputs import inputs
 
 # Kind of input: examples of an ordinary run of the tests, and of the full tests.
 EXAMPLES = {
-    "run": (40, 4000),
+    "run": (40, 3500),
     "mix": (20, 2500),
-    "ab": (30, 3500),
-    "history": (20, 2000),
-    "google": (20, 1500),
-    "description": (20, 1500),
-    "answer": (20, 2000),
-    "configs": (10, 1000),
-    "lab": (20, 2000),
+    "ab": (30, 2500),
+    "history": (20, 1500),
+    "google": (20, 2500),
+    "description": (20, 2500),
+    "answer": (20, 3000),
+    "configs": (10, 500),
+    "lab": (20, 1500),
 }
 _CHUNK = 500  # examples of one test, so that the workers share them evenly
 CHUNKS = [

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from report.terms.limits import MOST_REPETITIONS, MOST_TITLE_CHARS
@@ -28,7 +27,13 @@ TEXTS = (
     *(f'"{"9" * 400}h"', '"8761h"', '"365d"', '"10min"', '"nans"', '"infs"', '"5 min"'),
     *('"../../x"', '"a b"', '"A"', '"a\\nb"', '"one"', '"two"', '"base"', '"lab"'),
     *('"fillrandom,overwrite"', '"fillseq"', '["fillseq"]', '["one"]', '["base"]'),
-    *('["base", "base"]', "[1, 1]", "[1, 2, 3]", "{ num = [1, 2] }", "{ a = { b = 1 } }"),
+    *(
+        '["base", "base"]',
+        "[1, 1]",
+        "[1, 2, 3]",
+        "{ num = [1, 2] }",
+        "{ a = { b = 1 } }",
+    ),
     *("1000000000000", "20000", "10000", "200", "10000000000000000"),
 )
 

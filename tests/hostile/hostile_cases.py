@@ -1,4 +1,4 @@
-"""Every kind of input with its surfaces, and one attempt: write it, read it, judge it."""
+"""Every kind of input with its surfaces, and one attempt: write, read, judge."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.fake_drivers.kinds import shim
 from tests.hostile import surfaces
-from tests.hostile.json_tokens import text_of
 from tests.hostile.contract import Broken, check_names_key, limited_effort
+from tests.hostile.json_tokens import text_of
 from tests.hostile.material import (
     BYTE_EDITS,
     PLAIN,
@@ -157,8 +157,12 @@ def _is_read(material: Material, edit: Edit, spot: Spot) -> bool:
     if material.part(edit.file).rules:
         return edit.do != "double" and is_toml(text_of(edit.value))
     try:
-        return edit.do != "double" and edit.path[0] not in _ADDED and not breaks(
-            Spot(spot.path, (), spot.value, spot.present), edit.do, edit.value
+        return (
+            edit.do != "double"
+            and edit.path[0] not in _ADDED
+            and not breaks(
+                Spot(spot.path, (), spot.value, spot.present), edit.do, edit.value
+            )
         )
     except RecursionError:
         return False
@@ -222,7 +226,9 @@ def _byte_edits(file: str) -> st.SearchStrategy[Edit]:
         Edit,
         st.just(file),
         st.sampled_from(("flip",) * 4 + BYTE_EDITS),
-        value=st.sampled_from(['"', "{", "}", "\n", "\r", "\\", "@nul", "@raw control"]),
+        value=st.sampled_from(
+            ['"', "{", "}", "\n", "\r", "\\", "@nul", "@raw control"]
+        ),
         at=number,
         bit=st.integers(0, 40),
     )
@@ -253,8 +259,10 @@ def cases(subject: str) -> st.SearchStrategy[Case]:
 
 def _weighted(material: Material) -> tuple[str, ...]:
     """Return the modes; the one that reaches the deepest code is the most frequent."""
-    return (PLAIN, PLAIN, SEALED, SEALED, SEALED, STALE) if material.has_checksums else (
-        PLAIN,
+    return (
+        (PLAIN, PLAIN, SEALED, SEALED, SEALED, STALE)
+        if material.has_checksums
+        else (PLAIN,)
     )
 
 
