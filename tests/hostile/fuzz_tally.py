@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from report.terms.numbers import count
 from tests.hostile.contract import Broken
 from tests.hostile.hostile_cases import ACCEPTED, REFUSED
 
@@ -85,8 +86,8 @@ def block(tally: Tally, minutes: float, jobs: int, seed: int) -> str:
     """Return the part of a document that states what was tried."""
     words = f"--minutes {minutes:g} --jobs {jobs} --seed {seed}"
     command = f"build/venv/bin/python -m tests.hostile.fuzz {words}"
-    kinds: Sequence[str] = sorted({s.split(":")[0] for s in tally.failures})
-    found = f"Failures of {len(tally.failures)} kinds: {', '.join(kinds)}."
+    kinds = sorted({signature.split(":")[0] for signature in tally.failures})
+    found = f"Found {count(len(tally.failures), 'fault')}: {', '.join(kinds)}."
     return "\n".join(
         [
             f"Tried by `{command}`.",

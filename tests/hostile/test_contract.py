@@ -10,6 +10,7 @@ from report.terms import documents
 from report.terms.checksum import is_intact
 from tests.hostile import contract, surfaces
 from tests.hostile.contract import Broken, check_exit, check_output, limited_effort
+from tests.hostile.fuzz import smaller
 from tests.hostile.fuzz_tally import Tally, block, read_tally, with_block
 from tests.hostile.hostile_cases import REFUSED, Bench, Case
 from tests.hostile.material import PLAIN, SEALED, STALE, Edit
@@ -74,6 +75,22 @@ def test_an_exception_that_nobody_expects_is_found(
     monkeypatch.setattr(surfaces, "parse_description", lambda *_: {"a": 1}["x"])
     with pytest.raises(Broken, match="traceback: KeyError"):
         Bench(tmp_path / "broken").attempt(case)
+
+
+def test_a_failing_case_is_reduced_to_the_edit_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reads(_name: str, _engine: str, _outcome: object, text: bytes) -> None:
+        if b"renamed" in text:
+            raise KeyError("x")
+
+    monkeypatch.setattr(surfaces, "parse_description", reads)
+    needed = Edit("describe", "set", path=("licence",), value='"renamed"')
+    other = Edit("describe", "drop", path=("codec",))
+    bench, case = Bench(tmp_path), Case("description", "describe", (other, needed))
+    with pytest.raises(Broken) as found:
+        bench.attempt(case)
+    assert smaller(case, found.value, bench).edits == (needed,)
 
 
 def test_a_validator_that_allows_everything_is_found(
@@ -144,7 +161,7 @@ def test_a_tally_is_added_written_and_shown(tmp_path: Path) -> None:
     written = with_block(page, block(one, 60, 2, 7))
     assert "formerly" not in written and written.endswith("<!-- hostile:end -->\nend\n")
     assert "--minutes 60 --jobs 2 --seed 7" in written
-    assert "Failures of 1 kinds: traceback." in written
+    assert "Found 1 fault: traceback." in written
 
 
 @pytest.mark.parametrize("page", ["", "<!-- hostile:end --><!-- hostile:begin -->"])

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.hostile.contract import check_visible
 from tests.hostile.corpus_files import KeptCase, keep, kept_cases
 from tests.hostile.hostile_cases import Bench, Case
 from tests.hostile.material import Edit
+from tests.support.command_line import call
 
 KEPT = dict(kept_cases())
 
@@ -19,6 +21,14 @@ def _marked(name: str, kept: KeptCase) -> object:
 @pytest.mark.parametrize("kept", [_marked(*item) for item in KEPT.items()])
 def test_a_kept_input_is_refused_or_judged(tmp_path: Path, kept: KeptCase) -> None:
     Bench(tmp_path).attempt(kept.case)
+
+
+@pytest.mark.xfail(reason="click prints the words of a usage error raw", strict=True)
+@pytest.mark.parametrize("word", ["\x07", "\x9b2J", "\u202eabc"])
+def test_a_word_that_is_not_expected_is_shown_without_controls(word: str) -> None:
+    done = call(["list", "engines", "x", word])
+    assert done.returncode == 2
+    check_visible(done.stderr, "stderr")
 
 
 def test_a_case_is_kept_once_and_read_again(tmp_path: Path) -> None:
