@@ -25,7 +25,7 @@ from tests.hostile.material import (
     Material,
     renamed,
 )
-from tests.hostile.schema_walk import Spot, breaks
+from tests.hostile.schema_walk import Spot, breaks, is_too_deep
 from tests.hostile.spot_values import values_of
 from tests.hostile.surfaces import InputPlaces, Surface
 from tests.hostile.toml_inputs import is_toml
@@ -155,7 +155,8 @@ def _spot_of(material: Material, edit: Edit) -> Spot | None:
 def _is_read(material: Material, edit: Edit, spot: Spot) -> bool:
     """Return True if the file is valid JSON or TOML, so that its rules judge it."""
     if material.part(edit.file).rules:
-        return edit.do != "double" and is_toml(text_of(edit.value))
+        is_deep = is_too_deep(spot, edit.value)
+        return edit.do != "double" and not is_deep and is_toml(text_of(edit.value))
     try:
         return (
             edit.do != "double"

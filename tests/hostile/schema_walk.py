@@ -165,10 +165,16 @@ def breaks(spot: Spot, do: str, token: str) -> bool:
     parsed = _parsed(token)
     if parsed is None:
         return True
-    value, levels = parsed
-    return len(spot.path) + levels > MOST_LEVELS or any(
+    value, _ = parsed
+    return is_too_deep(spot, token) or any(
         _contradicts(part.rule, value) for part in spot.parts if part.certain
     )
+
+
+def is_too_deep(spot: Spot, token: str) -> bool:
+    """Return True if a value is nested too deep; its message has no full path."""
+    parsed = _parsed(token)
+    return parsed is not None and len(spot.path) + parsed[1] > MOST_LEVELS
 
 
 @functools.lru_cache(maxsize=10_000)
