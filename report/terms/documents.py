@@ -11,6 +11,7 @@ import functools
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -327,7 +328,8 @@ def _finite(digits: str) -> float:
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) != len(pairs):
-        raise ValueError("duplicate key")
+        counts = Counter(name for name, _ in pairs)
+        raise ValueError(f"duplicate key {shown(counts.most_common(1)[0][0])}")
     return document
 
 

@@ -14,6 +14,7 @@ import click
 
 from report.config.toml_table import nearest, unknown
 from report.terms.rulebook import FLAGS
+from report.terms.text_table import printable
 from report.terms.units import UnitError, parse_duration
 
 MOST_ENTRIES = int(FLAGS["num"].most)
@@ -221,38 +222,41 @@ class ShareType(click.ParamType[float]):
 def plain_errors() -> Iterator[None]:
     """Turn click's usage errors into the form of this project's errors.
 
-    They then begin with the option or argument, and do not end with a full stop.
+    They then begin with the option or argument, do not end with a full stop, and show
+    no control character of a word.
     """
     try:
         yield
-    except click.NoSuchOption as error:
-        options = error.ctx.command.params if error.ctx else []
-        long = (name for option in options for name in option.opts if name[2:])
-        hint = nearest(error.option_name, long, _SIMILAR)
-        raise click.UsageError(
-            f"unknown option {error.option_name!r}{hint}; see --help", error.ctx
-        ) from None
-    except click.NoSuchCommand as error:
-        verbs: list[str] = []
-        if error.ctx and isinstance(error.ctx.command, click.Group):
-            verbs = error.ctx.command.list_commands(error.ctx)
-        problem = unknown("verb", error.command_name, verbs)
-        raise click.UsageError(problem, error.ctx) from None
-    except click.MissingParameter as error:
-        name = _shown_name(error.param, error.ctx)
-        listed = _LISTED.get(name, "scripts/kvmatrix list runs")
-        raise click.UsageError(f"{name} is missing; see: {listed}", error.ctx) from None
-    except click.BadParameter as error:
-        name = _shown_name(error.param, error.ctx)
-        problem = f"{name}: {_plain(error.message)}" if name else _plain(error.message)
-        raise click.UsageError(problem, error.ctx) from None
-    except (click.BadOptionUsage, click.BadArgumentUsage) as error:
-        raise click.UsageError(_plain(error.message), error.ctx) from None
     except click.UsageError as error:
-        if not error.message.startswith(_EXTRA):
-            raise
-        problem = error.message.removeprefix("Got ")
-        raise click.UsageError(f"{problem}; see --help", error.ctx) from None
+        raise click.UsageError(printable(_problem(error)), error.ctx) from None
+
+
+def _problem(error: click.UsageError) -> str:
+    """Return what is wrong with a command line."""
+    match error:
+        case click.NoSuchOption():
+            options = error.ctx.command.params if error.ctx else []
+            long = (name for option in options for name in option.opts if name[2:])
+            hint = nearest(error.option_name, long, _SIMILAR)
+            return f"unknown option {error.option_name!r}{hint}; see --help"
+        case click.NoSuchCommand():
+            verbs: list[str] = []
+            if error.ctx and isinstance(error.ctx.command, click.Group):
+                verbs = error.ctx.command.list_commands(error.ctx)
+            return unknown("verb", error.command_name, verbs)
+        case click.MissingParameter():
+            name = _shown_name(error.param, error.ctx)
+            listed = _LISTED.get(name, "scripts/kvmatrix list runs")
+            return f"{name} is missing; see: {listed}"
+        case click.BadParameter():
+            name = _shown_name(error.param, error.ctx)
+            message = _plain(error.message)
+            return f"{name}: {message}" if name else message
+        case click.BadOptionUsage() | click.BadArgumentUsage():
+            return _plain(error.message)
+    if error.message.startswith(_EXTRA):
+        return f"{error.message.removeprefix('Got ')}; see --help"
+    return error.message
 
 
 def _shown_name(param: click.Parameter | None, ctx: click.Context | None) -> str:

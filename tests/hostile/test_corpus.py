@@ -23,7 +23,6 @@ def test_a_kept_input_is_refused_or_judged(tmp_path: Path, kept: KeptCase) -> No
     Bench(tmp_path).attempt(kept.case)
 
 
-@pytest.mark.xfail(reason="click prints the words of a usage error raw", strict=True)
 @pytest.mark.parametrize("word", ["\x07", "\x9b2J", "\u202eabc"])
 def test_a_word_that_is_not_expected_is_shown_without_controls(word: str) -> None:
     done = call(["list", "engines", "x", word])
