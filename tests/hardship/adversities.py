@@ -39,6 +39,7 @@ class Adversity:
     orderly: bool = True  # the command can clean up at its end
     measuring: bool = False  # strikes only while a driver runs, and lines are due
     ruins: bool = False  # removes the run itself: a new one must be possible
+    removed: Path | None = None  # with all results below it, by the event
     found: list[str] = field(default_factory=list)  # what is wrong afterwards
 
     def why_not(self) -> str:
@@ -109,6 +110,7 @@ class ResultsRemoved(Adversity):
         folder = victim.site.results
         if chance.random() < 0.5:
             folder = victim.site.run_folder() or folder
+        self.removed = folder
         _remove(folder)
 
 

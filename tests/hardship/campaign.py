@@ -100,10 +100,12 @@ def run_campaign(options: argparse.Namespace, command: str) -> Campaign:
             pool.submit(_try, kind.name, seed, folder, options.pause)
             for kind, seed in planned
         ]
-        for number, future in enumerate(as_completed(running), 1):
-            outcome = future.result()
-            outcomes.append(outcome)
-            _show(f"[{number}/{len(running)}]", outcome, options.pause)
+        try:
+            for number, future in enumerate(as_completed(running), 1):
+                outcomes.append(future.result())
+                _show(f"[{number}/{len(running)}]", outcomes[-1], options.pause)
+        finally:  # Ctrl-C: only the trials that run now end
+            pool.shutdown(cancel_futures=True)
     return Campaign(command, outcomes, skipped)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -76,9 +77,20 @@ class Site:
     outputs: list[Path] = field(default_factory=list)  # stderr of each command
 
     def create(self) -> None:
-        """Create the folders, except that of the results."""
-        for name in ("data", "tmp", "out"):
+        """Create the folders, except that of the results.
+
+        The executables are copied: a build in the meantime must not stop the run.
+        """
+        for name in ("data", "tmp", "out", "build/drivers"):
             (self.root / name).mkdir(parents=True)
+        for engine in ENGINES:
+            name = f"drivers/db_bench_{engine}"
+            shutil.copy(BUILD / name, self.build / name)
+
+    @property
+    def build(self) -> Path:
+        """The build that is measured."""
+        return self.root / "build"
 
     @property
     def data(self) -> Path:
@@ -106,7 +118,7 @@ class Site:
 
     def begin(self, work: Work) -> "Victim":
         """Start the command of a new run."""
-        sides = ["--a", str(BUILD)] if work.verb == AB else ["--build-dir", str(BUILD)]
+        sides = [f"--{_side(work)}={self.build}"]
         return self._start(work.verb, [*work.words, *sides])
 
     def resume(self, work: Work) -> "Victim":
@@ -114,10 +126,8 @@ class Site:
         folder = self.run_folder()
         assert folder is not None
         report = [word for word in work.words if word == "--no-report"]
-        option = "--a" if work.verb == AB else "--build-dir"
-        return self._start(
-            "resume", [folder.name, option, str(BUILD), "--quiet", *report]
-        )
+        words = [folder.name, f"--{_side(work)}={self.build}", "--quiet", *report]
+        return self._start("resume", words)
 
     def _start(self, verb: str, words: Sequence[str]) -> "Victim":
         places = {"configs": ROOT / "configs"}
@@ -160,6 +170,10 @@ class Site:
         for pid in self.processes():
             with suppress(ProcessLookupError):
                 os.kill(pid, signum)
+
+
+def _side(work: Work) -> str:
+    return "a" if work.verb == AB else "build-dir"
 
 
 def processes_below(root: Path, exempt: Collection[int]) -> dict[int, str]:

@@ -113,8 +113,12 @@ class Trial:
         at_event = ledger.whole_lines(self.site.results)
         self.adversity.strike(victim, self.chance)
         self._check_end(victim)
-        if self.adversity.ruins:  # only what is still there can be kept
-            at_event = self._still_there(at_event)
+        if removed := self.adversity.removed:
+            at_event = {
+                name: lines
+                for name, lines in at_event.items()
+                if not (self.site.results / name).is_relative_to(removed)
+            }
         self.outcome.finished = ledger.count_lines(at_event)
         self._check_lines(at_event)
         self._continue()
@@ -155,12 +159,6 @@ class Trial:
             self._fault(f"exit code {code} of `{self.verb}`{state}: {words}")
         if self.adversity.orderly:
             self._check_leftovers(f"`{self.verb}`")
-
-    def _still_there(self, lines: ledger.Lines) -> ledger.Lines:
-        """Return the lines of the neighbour, unless the event removed all results."""
-        if not self.site.results.exists() or not any(self.site.results.iterdir()):
-            return {}
-        return {k: v for k, v in lines.items() if k.startswith(NEIGHBOUR)}
 
     def _continue(self) -> None:
         """Finish the run, or begin it again, and check the result."""
