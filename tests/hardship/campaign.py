@@ -6,6 +6,7 @@ Usage: `python -m tests.hardship.campaign`; --help lists the options.
 import argparse
 import multiprocessing
 import shlex
+import signal
 import sys
 import tempfile
 import traceback
@@ -127,6 +128,7 @@ def _show(number: str, outcome: Outcome, pause_s: float) -> None:
 def main(words: Sequence[str]) -> int:
     """Run the campaign of a command line; return the exit code."""
     options = options_of(words)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and so clean up
     shown = [
         w for w in words if not w.startswith("--write") and w != str(options.write)
     ]
