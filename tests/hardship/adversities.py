@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import BinaryIO
 
+from report.model.record import LINES
 from tests.hardship import disks
 from tests.hardship.site import AB, RUN, Site, Victim, state_of
 
@@ -99,19 +101,29 @@ class KillDriver(Adversity):
 
 @dataclass
 class ResultsRemoved(Adversity):
-    """Remove the folder of the run, or that of all results."""
+    """Remove the folder of the run, or that of all results: the command must stop."""
 
     codes: frozenset[int] = _STOPPED
     measuring: bool = True
     ruins: bool = True
+    _file: BinaryIO | None = None  # of the removed lines
 
     def strike(self, victim: Victim, chance: random.Random) -> None:
         """Remove the folder as `rm -rf` does."""
-        folder = victim.site.results
-        if chance.random() < 0.5:
-            folder = victim.site.run_folder() or folder
-        self.removed = folder
-        _remove(folder)
+        run = victim.site.run_folder()
+        assert run is not None, "the command has appended lines"
+        self._file = (run / LINES).open("rb")
+        self.removed = run if chance.random() < 0.5 else victim.site.results
+        _remove(self.removed)
+        self._file.seek(0, os.SEEK_END)
+
+    def repair(self, site: Site) -> None:
+        """Note how much the command has measured for nothing."""
+        assert self._file is not None
+        with self._file as file:
+            appended = file.read().count(b"\n")
+        if appended > 1:  # the one that was being measured
+            self.found.append(f"{appended} lines appended to a removed file")
 
 
 @dataclass
