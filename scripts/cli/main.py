@@ -6,7 +6,7 @@ Slow imports happen inside main(), so that Ctrl-C is quiet during them, too.
 import os
 import signal
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 from scripts.machine import stdio
 
@@ -23,13 +23,27 @@ def main(system: Any = None) -> None:
         stdio.make_streams_safe()
         from scripts.cli.verbs import main as verbs
 
-        verbs(prog_name="kvmatrix", obj=system)
+        # Not standalone: click would call an interrupt "Aborted!", with the exit code
+        # of a regression.
+        sys.exit(verbs(prog_name="kvmatrix", obj=system, standalone_mode=False))
     except OSError as error:  # of --help, or of a last flush
         print(f"kvmatrix: {error.filename}: {error.strerror}", file=sys.stderr)
         sys.exit(CANNOT_WRITE)
-    except KeyboardInterrupt:
+    except BaseException as error:
+        _end(error)
+
+
+def _end(error: BaseException) -> NoReturn:
+    """End with the exit code of an exception that reached the entry point."""
+    import click
+
+    if isinstance(error, click.ClickException):
+        error.show()
+        sys.exit(error.exit_code)
+    if isinstance(error, KeyboardInterrupt | click.Abort):
         print("kvmatrix: interrupted", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)  # not past a second Ctrl-C during the exit
+    raise error
 
 
 def _interrupt_alike() -> None:

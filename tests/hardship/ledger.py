@@ -23,7 +23,7 @@ _OF_A_RUN = {
 def whole_lines(results: Path) -> Lines:
     """Return the whole lines of each file of lines, without a torn last one."""
     lines = {}
-    for path in sorted(results.glob("*/*.jsonl")):
+    for path in sorted(results.glob("[!.]*/*.jsonl")):
         content = path.read_bytes()
         name = str(path.relative_to(results))
         lines[name] = content[: content.rfind(b"\n") + 1]

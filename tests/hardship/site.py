@@ -133,7 +133,10 @@ class Site:
         places = {"configs": ROOT / "configs"}
         places |= {name: self.root / name for name in ("data", "results")}
         options = [f"--{name}-dir={folder}" for name, folder in places.items()]
-        command = [*self.prefix, str(ROOT / "scripts/kvmatrix"), verb, *words]
+        # A campaign under nohup or in the background ignores signals; a user does not.
+        own_signals = ["env", "--default-signal"]
+        program = [*own_signals, str(ROOT / "scripts/kvmatrix")]
+        command = [*self.prefix, *program, verb, *words]
         stderr = self.root / f"out/{len(self.outputs)}-{verb}.stderr"
         self.outputs.append(stderr)
         with stderr.open("wb") as file:
