@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,7 @@ int RunAll(const std::filesystem::path& corpus, uint64_t mutations) {
     if (!finished) std::fputs("the input in last-input exits\n", stderr);
   });
   const std::vector<std::string> inputs = Inputs(corpus);
+  if (inputs.empty()) throw std::invalid_argument("the corpus is empty");
   for (const std::string& input : inputs) Run(input);
   for (uint64_t i = 0; i < mutations; ++i) {
     Random random(i);
@@ -86,7 +88,7 @@ int RunAll(const std::filesystem::path& corpus, uint64_t mutations) {
   Limit(0);
   finished = true;
   std::filesystem::remove(kLastInput);
-  return inputs.empty() ? 1 : 0;
+  return 0;
 }
 
 }  // namespace
