@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 from scripts.machine import stdio
 
 CANNOT_WRITE = 2
-INTERRUPTED = 130  # as a shell reports Ctrl-C: 128 + SIGINT
 _SIZES = {"COLUMNS": range(20, 10_000), "LINES": range(5, 10_000)}
 
 
@@ -36,6 +35,8 @@ def main(system: Any = None) -> None:
 def _end(error: BaseException) -> NoReturn:
     """End with the exit code of an exception that reached the entry point."""
     import click
+
+    from scripts.machine.child_process import INTERRUPTED
 
     if isinstance(error, click.ClickException):
         error.show()

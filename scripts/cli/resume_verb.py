@@ -110,6 +110,8 @@ def _resume_ab(
     check_unaltered(recorded)
     plan, run = recorded.plan, judge_ab(recorded)
     if not run.unfinished and not run.torn:
+        with open_runner(places, system):
+            pass  # this removes what a killed command left in the data directory
         ending = SessionResult(plan, path, run.lines, was_complete=True)
         return concluded_ab(ending, _without_report(ending, output), places)
     if a_dir is None or (b_dir is None and not plan.same_build):

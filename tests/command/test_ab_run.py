@@ -306,8 +306,7 @@ def test_a_run_killed_many_times_loses_and_duplicates_no_line(lab: Lab) -> None:
     assert lab.call("resume", "@last", *sides(lab)).returncode == 1
     assert [(x["benchmark"], x["seed"], x["ab"]) for x in lab.lines()] == expected
     assert lab.data_files() == []
-    again = lab.call("resume", "@last", *sides(lab))
-    assert again.returncode == 1
+    assert lab.call("resume", "@last", *sides(lab)).returncode == 1
     assert len(lab.lines()) == len(expected)
 
 
@@ -315,10 +314,11 @@ def test_the_repetition_of_a_torn_line_is_repeated(lab: Lab) -> None:
     aa(lab)
     whole = lab.measurements.read_bytes()
     done = lab.call("resume", "@last", "-q")
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == "", "a note is not the result"
+    assert (done.returncode, done.stderr) == (0, ""), "a note is not the result"
     assert "\n0 regressed" in done.stdout and "rule  " in done.stdout
+    (lab.data / ".kvmatrix-work/cell").mkdir(parents=True)  # left by a killed command
     assert "already complete; nothing to do" in lab.call("resume", "@last").stderr
+    assert lab.data_files() == []
     lab.measurements.write_bytes(whole[:-50])
     done = lab.call("resume", "@last")
     assert done.returncode == 2

@@ -65,24 +65,27 @@ def identity(line: bytes) -> tuple[object, ...]:
     )
 
 
-def leftovers(results: Path, *emptied: Path) -> list[str]:
+def leftovers(results: Path, *emptied: Path) -> dict[str, int]:
     """Return what is left of a run: in folders that must be empty, and half-made files.
 
-    A result folder holds only the files of a run.
+    A result folder holds only the files of a run.  Each name has the time of its last
+    change, in nanoseconds.
     """
-    left = [
-        f"{folder.name}/{path.name}"
+    left = {
+        f"{folder.name}/{path.name}": path
         for folder in emptied
         if folder.exists()
         for path in folder.iterdir()
-    ]
+    }
     for path in results.iterdir() if results.exists() else ():
+        name = f"{results.name}/{path.name}"
         if path.name.startswith("."):
-            left.append(f"{results.name}/{path.name}")
+            left[name] = path
         elif path.is_dir():
-            extra = {entry.name for entry in path.iterdir()} - _OF_A_RUN
-            left += [f"{results.name}/{path.name}/{name}" for name in sorted(extra)]
-    return sorted(left)
+            for entry in path.iterdir():
+                if entry.name not in _OF_A_RUN:
+                    left[f"{name}/{entry.name}"] = entry
+    return {name: left[name].lstat().st_ctime_ns for name in sorted(left)}
 
 
 def has_traceback(stderr: str) -> bool:

@@ -4,7 +4,7 @@ import random
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -79,6 +79,7 @@ class Trial:
             self.work = replace(self.work, words=(*self.work.words, "--no-report"))
         self.outcome = Outcome(kind.name, seed)
         self.left: set[str] = set()  # pids and files, each counted once
+        self.left_before: Mapping[str, int] = {}  # by the run that is resumed
 
     def run(self) -> Outcome:
         """Run the command, strike, and check.  Raises Missed."""
@@ -140,6 +141,7 @@ class Trial:
         first.exit_code()
         self.site.survivors()
         self.lines_left -= self._lines() - before
+        self.left_before = self._leftovers()
         return self.site.resume(self.work), self._lines()
 
     def _lines(self) -> int:
@@ -158,7 +160,8 @@ class Trial:
             words = victim.stderr.read_text(errors="replace").strip()[-300:]
             self._fault(f"exit code {code} of `{self.verb}`{state}: {words}")
         if self.adversity.orderly:
-            self._check_leftovers(f"`{self.verb}`")
+            # A command that was struck before it began has not touched these.
+            self._check_leftovers(f"`{self.verb}`", self.left_before)
 
     def _continue(self) -> None:
         """Finish the run, or begin it again, and check the result."""
@@ -191,9 +194,13 @@ class Trial:
         self._count_left(*map(str, alive))
         self.site.kill_all()
 
-    def _check_leftovers(self, of: str) -> None:
+    def _leftovers(self) -> Mapping[str, int]:
         site = self.site
-        left = ledger.leftovers(site.results, site.data, site.temporary)
+        return ledger.leftovers(site.results, site.data, site.temporary)
+
+    def _check_leftovers(self, of: str, before: Mapping[str, int] = {}) -> None:
+        now = self._leftovers()
+        left = [name for name in now if now[name] != before.get(name)]
         if left:
             self._fault(f"left by {of}: {', '.join(left)}")
         self._count_left(*left)
