@@ -69,9 +69,8 @@ class ScenarioConfig:
     family: str = ""  # name of the file, for members of a sweep
     swept: Mapping[str, Flag] = field(default_factory=dict)  # flag -> value here
     is_bare: bool = False  # neither extends nor [settings], not even an empty one
-    inherited: Mapping[str, str] = field(
-        default_factory=dict
-    )  # key -> file of the base
+    # Key -> the file of the base that it comes from.
+    inherited: Mapping[str, str] = field(default_factory=dict)
 
     def file_of(self, key: str) -> str:
         """Return the file that has a key, such as "num" or "settings.x.y"."""

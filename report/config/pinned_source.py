@@ -18,7 +18,6 @@ _PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]{1,63}")
 _VERSION = re.compile(r"(?:[0-9]{1,9}:)?[0-9][A-Za-z0-9.+~-]{0,63}")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+~_-]{0,199}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_LONGEST_TEXT = 1000  # of an option, or of the cost of compiling
 
 
 @dataclass(frozen=True)
@@ -114,21 +113,15 @@ def _source(table: TomlTable, engine: str, earlier: tuple[str, ...]) -> PinnedSo
         table, "package", _PACKAGE, 'the name of a source package, such as "zlib"'
     )
     version = _matching(table, "version", _VERSION, 'a version, such as "1.23-4"')
-    options = table.texts("options", ())
-    on_request = table.text("on_request", "")
-    for key, texts in (("options", options), ("on_request", (on_request,))):
-        if not all(text.isprintable() and len(text) <= _LONGEST_TEXT for text in texts):
-            expected = f"at most {_LONGEST_TEXT} printable characters"
-            raise table.wrong(key, expected)
     return PinnedSource(
         engine=engine,
         package=package,
         version=version,
         build=build,
-        options=options,
+        options=table.texts("options", ()),
         sha256=_checksums(table.table("sha256"), package, version),
         needs=(*earlier, *table.texts("needs", ())),
-        on_request=on_request,
+        on_request=table.line("on_request", ""),
     )
 
 

@@ -120,28 +120,20 @@ class TomlTable:
             if key not in keys:
                 raise ConfigError(self.file, self.at(key), unknown("key", key, keys))
 
-    def text(
-        self, key: str, default: str | None = None, most: int = MOST_TEXT_CHARS
-    ) -> str:
-        """Return a string of at most `most` characters.
-
-        Without a default it is required and must not be blank.
-        """
+    def text(self, key: str, default: str | None = None) -> str:
+        """Return a string; without a default it is required and must not be blank."""
         value = self.values.get(key, default)
         if not isinstance(value, str):
             raise self.wrong(key, "a string")
         if default is None and not value.strip():
             raise self.wrong(key, "a string that is not blank")
-        if len(value) > most:
-            problem = f"has {len(value)} characters; expected at most {most}"
-            raise ConfigError(self.file, self.at(key), problem)
         return value
 
     def line(self, key: str, default: str | None = None) -> str:
         """Return a title: a short string on one line."""
-        value = self.text(key, default, MOST_TITLE_CHARS)
-        if "\n" in value:
-            raise self.wrong(key, "one line")
+        value = self.text(key, default)
+        if "\n" in value or len(value) > MOST_TITLE_CHARS:
+            raise self.wrong(key, f"one line of at most {MOST_TITLE_CHARS} characters")
         return value
 
     def texts(

@@ -232,7 +232,7 @@ def cells_of(
 ) -> tuple[CellName, ...]:
     """Return the cells.  Raises ResultsError for one that is duplicate or unknown."""
     names, benchmarks = {e.name for e in engines}, {s.name: s for s in scenarios}
-    cells = []
+    cells: dict[CellName, None] = {}  # in order
     for entry in entries:
         cell = CellName(entry["engine"], entry["scenario"], entry["benchmark"])
         scenario = benchmarks.get(cell.scenario)
@@ -243,12 +243,9 @@ def cells_of(
             raise ResultsError(
                 f"{place}: cell {cell}: not in its scenario's benchmarks"
             )
-        cells.append(cell)
-    seen: set[CellName] = set()
-    for cell in cells:
-        if cell in seen:
+        if cell in cells:
             raise ResultsError(f"{place}: cell {cell} is listed twice")
-        seen.add(cell)
+        cells[cell] = None
     return tuple(cells)
 
 
