@@ -125,6 +125,22 @@ class Checkout:
         subprocess.run(["sh", "-c", command], check=True)
 
 
+def refused(checkout: Checkout, *words: str) -> str:
+    """Return the one message of a set-up that must exit with status 2."""
+    status, output = checkout.set_up(*words)
+    assert status == 2, output
+    assert output.count("scripts/setup: ") == 1
+    assert "Ready." not in output
+    return output
+
+
+def ready(checkout: Checkout, *words: str) -> str:
+    """Return the output of a set-up that must succeed."""
+    status, output = checkout.set_up(*words)
+    assert status == 0, output
+    return output
+
+
 def put_checkout(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     """Return a new checkout, and have scripts/setup work in it."""
     programs = {"dpkg-source": UNPACK, "make": MAKE, "apt-get": _APT, "cmake": _CMAKE}

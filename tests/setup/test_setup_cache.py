@@ -18,6 +18,8 @@ from tests.setup.provisioning import (
     make_source,
     put_checkout,
     put_programs,
+    ready,
+    refused,
 )
 
 ARCHIVE = "fake_1.orig.tar.gz"
@@ -27,22 +29,6 @@ ARCHIVE = "fake_1.orig.tar.gz"
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     monkeypatch.chdir(tmp_path)
     return put_checkout(tmp_path, monkeypatch)
-
-
-def refused(checkout: Checkout, *words: str) -> str:
-    """Return the one message of a set-up that must exit with status 2."""
-    status, output = checkout.set_up(*words)
-    assert status == 2, output
-    assert output.count("scripts/setup: ") == 1
-    assert "Ready." not in output
-    return output
-
-
-def ready(checkout: Checkout, *words: str) -> str:
-    """Return the output of a set-up that must succeed."""
-    status, output = checkout.set_up(*words)
-    assert status == 0, output
-    return output
 
 
 def change(path: Path) -> None:

@@ -17,6 +17,7 @@ from tests.setup.provisioning import (
     make_source,
     presets_text,
     put_checkout,
+    refused,
 )
 
 
@@ -24,15 +25,6 @@ from tests.setup.provisioning import (
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     monkeypatch.chdir(tmp_path)
     return put_checkout(tmp_path, monkeypatch)
-
-
-def refused(checkout: Checkout, *words: str) -> str:
-    """Return the one message of a set-up that must exit with status 2."""
-    status, output = checkout.set_up(*words)
-    assert status == 2, output
-    assert output.count("scripts/setup: ") == 1
-    assert "Ready." not in output
-    return output
 
 
 def test_a_sound_checkout_is_set_up(checkout: Checkout) -> None:
