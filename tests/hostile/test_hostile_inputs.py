@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -24,10 +23,6 @@ EXAMPLES = {
     "configs": (10, 500),
     "lab": (20, 1500),
 }
-# Not yet run to the end on a quiet machine.
-LONG = pytest.mark.skipif(
-    "KVMATRIX_LONG" not in os.environ, reason="only with KVMATRIX_LONG=1"
-)
 _CHUNK = 500  # examples of one test, so that the workers share them evenly
 CHUNKS = [
     (subject, number)
@@ -53,7 +48,6 @@ def test_any_input_is_refused_or_judged(tmp_path: Path, subject: str) -> None:
 
 
 @pytest.mark.slow
-@LONG
 @pytest.mark.parametrize(("subject", "number"), CHUNKS)
 def test_thousands_of_inputs_are_refused_or_judged(
     tmp_path: Path, subject: str, number: int
