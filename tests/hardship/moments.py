@@ -12,21 +12,20 @@ _LONGEST_DELAY_S = 0.06  # about the time of one repetition
 
 @dataclass(frozen=True)
 class Moment:
-    """After `lines` lines of this command, or None: when it handles signals.
+    """After `lines` lines of this command, once it handles signals.
 
     Then, if `in_driver`, once a driver runs; and `delay_s` later.
     """
 
-    lines: int | None
+    lines: int
     in_driver: bool
     delay_s: float
 
     def reached(self, victim: Victim, lines_before: int) -> bool:
         """Wait for the moment; return False if the command ended before."""
-        if self.lines is None:
-            begun = victim.wait_until(victim.handles_signals)
-        else:
-            due = lines_before + self.lines
+        due = lines_before + self.lines
+        begun = victim.wait_until(victim.handles_signals)
+        if begun and self.lines:
             begun = victim.wait_until(lambda: _lines_of(victim) >= due)
         if begun and self.in_driver:
             begun = victim.wait_until(lambda: bool(victim.drivers()))
@@ -47,7 +46,7 @@ def draw_moment(
     draws from earlier moments, because the command has ended before the last one.
     """
     if not measuring and chance.random() < 0.15:
-        return Moment(None, False, chance.uniform(0, 0.4) / (attempt + 1))
+        return Moment(0, False, chance.uniform(0, 0.4) / (attempt + 1))
     last = max(1, (lines - 2 if measuring else lines) // (attempt + 1))
     number = chance.randint(1 if measuring else 0, last)
     in_driver = measuring or chance.random() < 0.4

@@ -231,8 +231,11 @@ class Victim:
 
     def handles_signals(self) -> bool:
         """Return True once the command catches SIGTERM: before, nothing is begun."""
+        folder = Path(f"/proc/{self.process.pid}")
         try:
-            status = Path(f"/proc/{self.process.pid}/status").read_text()
+            if b"scripts.cli.main" not in (folder / "cmdline").read_bytes():
+                return False  # still the shell, which catches signals now and then
+            status = (folder / "status").read_text()
         except OSError:
             return False
         caught = int(status.partition("SigCgt:")[2].split()[0], 16)

@@ -1,6 +1,5 @@
 """A few trials of each kind; campaign.py makes many."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +11,7 @@ from tests.hardship.background_load import busy_processors
 from tests.hardship.site import RUN, Site
 from tests.hardship.trial import try_kind
 
-# Not yet run to the end on a quiet machine.
-LONG = pytest.mark.skipif(
-    "KVMATRIX_LONG" not in os.environ, reason="only with KVMATRIX_LONG=1"
-)
-pytestmark = [pytest.mark.slow, LONG]
+pytestmark = pytest.mark.slow
 
 PAUSE_S = 2.0
 # Three trials of each way to kill, one of each verb; two of each other kind.
