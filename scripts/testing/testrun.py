@@ -131,7 +131,7 @@ STEPS = (
     _pytest(
         "slow",
         "slow and not browser",
-        "mutants, simulations, instruction counts under Valgrind, long streams",
+        "mutants, simulations, hostile inputs, kills, counts under Valgrind, streams",
         full=True,
     ),
     _pytest("browser", "browser", "HTML pages in a real browser", full=True),
