@@ -175,16 +175,15 @@ def _check_variant(
     """
     key = f"engine[{engine.name}].variant_of"
     names = [e.name for e in engines.values() if not e.variant_of and e != engine]
+    expected = f"; expected {choices(names)}" if names else ""
     if not engine.variant_of:
-        problem = f"'variant_of' is missing, but role is \"{VARIANT}\""
-        problem += f"; expected {choices(names)}" if names else ""
+        problem = f"'variant_of' is missing, but role is \"{VARIANT}\"{expected}"
         raise ConfigError(document.file, f"engine[{engine.name}]", problem)
     if engine.variant_of not in engines:
         problem = unknown("engine", engine.variant_of, names)
         raise ConfigError(document.file, key, problem)
     if engines[engine.variant_of].variant_of:
-        problem = f"{engine.variant_of!r} is itself a variant"
-        problem += f"; expected {choices(names)}"
+        problem = f"{engine.variant_of!r} is itself a variant{expected}"
         raise ConfigError(document.file, key, problem)
     if engine.role not in ("", VARIANT):
         problem = f"a variant cannot have the role {engine.role!r}"

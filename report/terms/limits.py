@@ -14,7 +14,7 @@ MOST_KEY_CHARS = 64
 MOST_LEVELS = 32  # of nesting, in TOML and JSON
 MOST_INTEGER = 2**64 - 1
 
-MOST_DOCUMENT_BYTES = 64 << 20
+MOST_DOCUMENT_BYTES = 16 << 20
 MOST_LINES_BYTES = 1 << 30  # of a file of lines
 MOST_ANSWER_BYTES = 16 << 20  # of an executable, also to --describe
 

@@ -62,6 +62,11 @@ class CommandCase:
         return {"words": list(self.words), "columns": self.columns}
 
 
+# Bytes that are not UTF-8 reach a Python program as these surrogates, and no others do.
+_BYTES = st.characters(min_codepoint=0xDC80, max_codepoint=0xDCFF)
+_CHARACTERS = st.characters(min_codepoint=1, exclude_categories=("Cs",)) | _BYTES
+
+
 @cache
 def command_cases() -> st.SearchStrategy[CommandCase]:
     """Return command lines of every verb."""
@@ -101,7 +106,7 @@ def _command(words: tuple[str, ...]) -> st.SearchStrategy[tuple[str, ...]]:
     params = _found(words).params
     names = [n for p in params if isinstance(p, click.Option) for n in p.opts]
     options = [name for name in names if name not in _NOT_USED]
-    value = st.one_of(st.sampled_from(WORDS), st.text(st.characters(min_codepoint=1)))
+    value = st.one_of(st.sampled_from(WORDS), st.text(_CHARACTERS))
     part = st.one_of(
         value.map(lambda word: (word,)),
         st.tuples(st.sampled_from(options), value),

@@ -125,7 +125,7 @@ def check_visible(text: str, what: str) -> None:
 
 def check_output(text: str, form: str) -> None:
     """Raise Broken unless the output is valid in its format."""
-    check_visible(text, form)
+    check_visible(text.expandtabs() if form == "html" else text, form)
     if form == "csv":
         _check_csv(text)
     elif form == "json":

@@ -171,6 +171,11 @@ def breaks(spot: Spot, do: str, token: str) -> bool:
     )
 
 
+def is_json(token: str) -> bool:
+    """Return True if a token is a strict JSON value, which the schema can judge."""
+    return _parsed(token) is not None
+
+
 def is_too_deep(spot: Spot, token: str) -> bool:
     """Return True if a value is nested too deep; its message has no full path."""
     parsed = _parsed(token)
