@@ -5,6 +5,7 @@ affect a result.
 """
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from scripts.planning.order import ScheduledRepetition
 from scripts.store.run_store import all_runs
 
 _RUNS_LOOKED_AT = 20
+_Kind = tuple[int, bool]  # repetitions of a cell by its index, with latencies or not
 
 
 @dataclass
@@ -29,6 +31,8 @@ class Forecast:
     _guessed_s: float = 0.0  # the guesses for cells without a measurement
     _took_s: float = 0.0  # and the times of those cells
     _sharers: Mapping[int, int] = field(init=False)
+    _keys: dict[_Kind, str] = field(default_factory=dict)
+    _guesses_s: dict[_Kind, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._sharers = sharers_of(self.plan)
@@ -38,7 +42,7 @@ class Forecast:
         if not self.known(scheduled):
             self._guessed_s += self._guess_s(scheduled)
             self._took_s += seconds
-        self._seen.setdefault(self._key(scheduled), []).append(seconds)
+        self._seen.setdefault(self._key(self._kind(scheduled)), []).append(seconds)
 
     def seconds(self, scheduled: ScheduledRepetition) -> float:
         """Return the predicted seconds of one attempt."""
@@ -51,24 +55,32 @@ class Forecast:
     def left_s(self, remaining: Iterable[ScheduledRepetition]) -> float | None:
         """Return the seconds of the remaining repetitions; None if only a guess."""
         left = list(remaining)
-        if not self._guessed_s and not all(self.known(scheduled) for scheduled in left):
+        count = Counter(map(self._kind, left))
+        alike = {self._kind(scheduled): scheduled for scheduled in left}
+        if not self._guessed_s and not all(map(self.known, alike.values())):
             return None
-        return sum(self.seconds(scheduled) for scheduled in left)
+        return sum(count[kind] * self.seconds(alike[kind]) for kind in alike)
 
     def known(self, scheduled: ScheduledRepetition) -> bool:
         """Return True if this very cell has been measured."""
         return self._measured(scheduled) is not None
 
+    def _kind(self, scheduled: ScheduledRepetition) -> _Kind:
+        return scheduled.index, self.plan.is_latency(scheduled.repetition)
+
     def _guess_s(self, scheduled: ScheduledRepetition) -> float:
-        return guess_seconds(
-            self.plan, scheduled, self._sharers.get(scheduled.index, 1)
-        )
+        kind = self._kind(scheduled)
+        if kind not in self._guesses_s:
+            sharers = self._sharers.get(scheduled.index, 1)
+            self._guesses_s[kind] = guess_seconds(self.plan, scheduled, sharers)
+        return self._guesses_s[kind]
 
     def _measured(self, scheduled: ScheduledRepetition) -> float | None:
         """Return the measured seconds; timing calls does not prolong a closed loop."""
-        keys = [self._key(scheduled)]
-        if self.plan.rate(self.plan.cells[scheduled.index]) is None:
-            keys.append(self._key(scheduled, latency=False))
+        index, latency = self._kind(scheduled)
+        keys = [self._key((index, latency))]
+        if latency and self.plan.rate(self.plan.cells[index]) is None:
+            keys.append(self._key((index, False)))
         for key in keys:
             if key in self._seen:
                 return statistics.median(self._seen[key])
@@ -76,10 +88,11 @@ class Forecast:
                 return self.history[key]
         return None
 
-    def _key(self, scheduled: ScheduledRepetition, latency: bool | None = None) -> str:
-        if latency is None:
-            latency = self.plan.is_latency(scheduled.repetition)
-        return cell_key(self.plan, self.plan.cells[scheduled.index], latency)
+    def _key(self, kind: _Kind) -> str:
+        if kind not in self._keys:
+            index, latency = kind
+            self._keys[kind] = cell_key(self.plan, self.plan.cells[index], latency)
+        return self._keys[kind]
 
 
 def cell_key(plan: Plan, cell: CellName, latency: bool) -> str:

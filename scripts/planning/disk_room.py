@@ -4,7 +4,7 @@ import errno
 import os
 from pathlib import Path
 
-from report.model.plan import CellGroup, Plan
+from report.model.plan import Plan
 from report.terms.rulebook import Benchmark, Flags, flag_of
 
 # Peak size of a database relative to the bytes of its entries, including logs, unmerged
@@ -89,12 +89,8 @@ def _added(benchmark: Benchmark, flags: Flags, ops: float, num: int) -> float:
     return ops * shares.get("insert", 0.0) + min(num, ops * changed)
 
 
-def unit_bytes(plan: Plan, unit: CellGroup) -> float:
-    """Return the predicted peak while a unit runs."""
-    return max(cell_bytes(plan, index) for index in unit.cells)
-
-
 def needed_bytes(plan: Plan) -> float:
-    """Return the space a run needs: that of its largest unit, plus a reserve."""
-    peaks = [unit_bytes(plan, unit) for unit in plan.order]
+    """Return the space a run needs: that of its largest cell, plus a reserve."""
+    cells = {index for unit in plan.order for index in unit.cells}
+    peaks = [cell_bytes(plan, index) for index in cells]
     return max(peaks, default=0.0) + SPARE_BYTES

@@ -29,8 +29,9 @@ def shuffled_order(plan: Plan) -> tuple[CellGroup, ...]:
     unable = tuple(i for i in range(len(plan.cells)) if i not in set(able))
     generator = random.Random(plan.seed)
     order = [CellGroup(1, unable)] if unable else []
+    grouped = _units(plan, able)
     for repetition in range(1, plan.rounds + 1):
-        units = _units(plan, able)
+        units = [[*unit] for unit in grouped]
         generator.shuffle(units)
         for unit in units:
             generator.shuffle(unit)
