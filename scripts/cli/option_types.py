@@ -14,7 +14,7 @@ import click
 
 from report.config.toml_table import nearest, unknown
 from report.terms.rulebook import FLAGS
-from report.terms.text_table import printable
+from report.terms.text_table import one_line
 from report.terms.units import UnitError, parse_duration
 
 MOST_ENTRIES = int(FLAGS["num"].most)
@@ -228,7 +228,7 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:
-        raise click.UsageError(printable(_problem(error)), error.ctx) from None
+        raise click.UsageError(one_line(_problem(error)), error.ctx) from None
 
 
 def _problem(error: click.UsageError) -> str:

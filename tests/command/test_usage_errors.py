@@ -45,3 +45,10 @@ def test_a_usage_error_says_where_what_and_what_is_expected(command: str) -> Non
     error = done.stderr.splitlines()[-1]
     assert done.returncode == 2
     assert ERRORS[command] in error and not error.endswith(".")
+
+
+def test_a_word_with_control_characters_is_shown_on_one_line() -> None:
+    done = call(["run", "quick", "\t6\x1b[2J\n::error::x"])
+    error = done.stderr.splitlines()[-1]
+    assert done.returncode == 2
+    assert error.endswith("unexpected extra argument ( 6?[2J ::error::x); see --help")
