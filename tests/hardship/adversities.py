@@ -26,6 +26,7 @@ RESUME = "resume"
 VERBS = (RUN, AB, RESUME)
 DAY_S = 86_400
 _STOPPED = frozenset({2, 3})  # with an error, and all finished lines kept
+_OF_ONE_PROCESS = 2  # repetitions: two benchmarks read the database that one prepares
 
 
 @dataclass
@@ -38,7 +39,7 @@ class Adversity:
 
     pause_s: float = 60.0  # of a suspension
     codes: frozenset[int] = frozenset()
-    final_codes: frozenset[int] = frozenset()  # of the command that continues
+    fails: int = 0  # repetitions that may fail, because a driver met the event
     orderly: bool = True  # the command can clean up at its end
     measuring: bool = False  # strikes only while a driver runs, and lines are due
     ruins: bool = False  # removes the run itself: a new one must be possible
@@ -87,10 +88,10 @@ class KillAll(Signal):
 
 @dataclass
 class KillDriver(Adversity):
-    """Kill -9 of one driver: its repetition has failed, and stays so."""
+    """Kill -9 of one driver: its repetitions have failed, and stay so."""
 
     codes: frozenset[int] = frozenset({3})
-    final_codes: frozenset[int] = frozenset({3})
+    fails: int = _OF_ONE_PROCESS
     measuring: bool = True
 
     def strike(self, victim: Victim, chance: random.Random) -> None:
@@ -129,9 +130,13 @@ class ResultsRemoved(Adversity):
 
 @dataclass
 class DataRemoved(Adversity):
-    """Remove the data directory."""
+    """Remove the data directory.
+
+    A driver that loses its database may fail before the folder itself is gone.
+    """
 
     codes: frozenset[int] = _STOPPED
+    fails: int = _OF_ONE_PROCESS
     measuring: bool = True
 
     def strike(self, victim: Victim, chance: random.Random) -> None:

@@ -55,6 +55,12 @@ def doubled_lines(results: Path) -> int:
     return doubled
 
 
+def failed_lines(results: Path) -> int:
+    """Return how many lines are of a repetition that failed."""
+    lines = b"".join(whole_lines(results).values()).splitlines()
+    return sum(json.loads(line).get("status") == "error" for line in lines)
+
+
 def identity(line: bytes) -> tuple[object, ...]:
     """Return what distinguishes a line from every other of its file."""
     document = json.loads(line)

@@ -20,6 +20,7 @@ from tests.hardship.moments import draw_moment
 from tests.hardship.site import AB, NEIGHBOUR, RUN, Site, Victim, Work, draw_work
 from tests.support.command_line import call
 
+_FAILED = 3  # exit code: some repetitions failed
 ATTEMPTS = 8  # at a moment before the end of the command
 
 
@@ -171,9 +172,12 @@ class Trial:
         else:
             victim, verb = self.site.resume(self.work), "resume"
         code = victim.exit_code()
-        if code not in self.work.good_codes | self.adversity.final_codes:
+        fails = self.adversity.fails
+        if code not in self.work.good_codes | ({_FAILED} if fails else set()):
             words = victim.stderr.read_text(errors="replace").strip()[-300:]
             self._fault(f"exit code {code} of the `{verb}` that continues: {words}")
+        if (failed := ledger.failed_lines(self.site.results)) > fails:
+            self._fault(f"{failed} repetitions failed")
         self._check_processes("the command that continues")
         self._check_leftovers("the command that continues")
         self._check_lines(before)
