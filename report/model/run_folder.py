@@ -32,7 +32,7 @@ from report.terms.documents import (
     split_lines,
 )
 from report.terms.limits import MOST_LINES_BYTES
-from report.terms.membership import check_belongs, check_has_checksum
+from report.terms.membership import check_belongs, check_plan
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,7 @@ def load(path: Path) -> RecordedRun:
 def read_environment(path: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
     """Read and validate the environment.json of a run folder.
 
-    Raises ResultsError, also if the document of the plan has a checksum and this one
-    has not.
+    Raises ResultsError, also if it belongs to another plan.
     """
     location = path / "environment.json"
     if not location.exists():
@@ -125,7 +124,7 @@ def read_environment(path: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
     content = read_bytes(location)
     document = document_of(content, "environment", str(location), VERSIONS)
     with remedied():
-        check_has_checksum(document, plan, str(location))
+        check_plan(document, plan, str(location))
     return document
 
 

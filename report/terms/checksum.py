@@ -14,7 +14,7 @@ from typing import Any
 
 KEY = "checksum"
 _DIGITS = 16
-_END = re.compile(rb'"checksum": ?"([0-9a-f]{16})"\s*\}\s*')
+_END = re.compile(rb'"checksum": ?"([0-9a-f]{16})"\n?\}\n?')
 
 
 def with_checksum(text: str) -> str:

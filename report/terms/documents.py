@@ -105,7 +105,7 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
     except RecursionError:
         raise ResultsError(f"{place}: nested too deep") from None
     except ValueError as error:
-        raise ResultsError(f"{place}: not valid JSON: {_short(str(error))}") from None
+        raise ResultsError(f"{place}: not valid JSON: {_reason(error)}") from None
     if not isinstance(document, dict):
         raise ResultsError(f"{place}: expected a JSON object")
     if _is_deeper(document, MOST_LEVELS):
@@ -331,6 +331,13 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         counts = Counter(name for name, _ in pairs)
         raise ValueError(f"duplicate key {shown(counts.most_common(1)[0][0])}")
     return document
+
+
+def _reason(error: ValueError) -> str:
+    """Return why a text is not accepted, without Python's advice to programmers."""
+    if "set_int_max_str_digits" in str(error):
+        return "an integer that is too large"
+    return _short(str(error))
 
 
 def _short(reason: str) -> str:

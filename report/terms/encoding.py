@@ -23,10 +23,12 @@ def bounded_content(path: Path, most: int) -> bytes:
     """
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
         with open(fd, "rb", closefd=False) as file:
-            content = file.read(most + 1)
+            # No more than its size: a buffer of that length is allocated.
+            content = file.read(min(status.st_size, most + 1))
     finally:
         os.close(fd)
     if len(content) > most:

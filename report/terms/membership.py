@@ -21,14 +21,12 @@ def check_belongs(
         raise ResultsError(
             f"{place}: belongs to run {written['run']}, not {plan['run']}"
         )
-    check_has_checksum(written, plan, place)
-    if written.get("plan") != plan.get(KEY):
-        raise ResultsError(f"{place}: belongs to another plan than the one in the run")
+    check_plan(written, plan, place)
 
 
-def check_has_checksum(
-    written: Mapping[str, Any], plan: Mapping[str, Any], place: str
-) -> None:
-    """Raise ResultsError if the plan has a checksum and what was written has none."""
+def check_plan(written: Mapping[str, Any], plan: Mapping[str, Any], place: str) -> None:
+    """Raise ResultsError unless a line or a document names the checksum of its plan."""
     if KEY in plan and KEY not in written:
         raise ResultsError(f"{place}: {KEY!r} is missing")
+    if written.get("plan") != plan.get(KEY):
+        raise ResultsError(f"{place}: belongs to another plan than the one in the run")

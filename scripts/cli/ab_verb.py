@@ -14,7 +14,7 @@ from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
 from scripts.cli import options
 from scripts.cli.build_folders import BUILDS, builds_of
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.option_types import IntegerType
+from scripts.cli.option_types import IntegerType, LabelType
 from scripts.cli.selection import (
     RunOptions,
     note_own_defaults,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 _RULE = AbRule()
 _MOST_ROUNDS = 1000
 _ROUNDS = IntegerType(1, _MOST_ROUNDS)
-_LABEL_CHARS = 100
 
 
 def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
@@ -81,10 +80,12 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
 )
 @click.option(
     "--label-a",
+    type=LabelType(),
     help="Label side A in the results, e.g. --label-a v1.2.  [default: base]",
 )
 @click.option(
     "--label-b",
+    type=LabelType(),
     help="Label side B in the results, e.g. --label-b 1a2b3c4.  [default: new]",
 )
 @click.option(
@@ -185,10 +186,7 @@ def _request(
 
 
 def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:
-    """Return the label of each side.  Raises click.UsageError if one is invalid."""
-    for option, label in (("--label-a", label_a), ("--label-b", label_b)):
-        if label is not None and (not label.strip() or len(label) > _LABEL_CHARS):
-            raise click.UsageError(f"{option}: expected 1 to {_LABEL_CHARS} characters")
+    """Return the label of each side.  Raises click.UsageError if they are equal."""
     a = label_a or "base"
     b = label_b or (f"{a} again" if same else "new")
     if a == b and not same:

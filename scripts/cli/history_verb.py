@@ -17,6 +17,7 @@ from scripts.cli.option_types import (
     ChoiceType,
     HelpGroup,
     IntegerType,
+    LabelType,
     check_globs,
     matching,
 )
@@ -103,7 +104,7 @@ def history(
 @click.argument("names", metavar="RUN...", nargs=-1, required=True)
 @click.option(
     "--label",
-    default="",
+    type=LabelType(),
     help="Label the build that was measured, e.g. --label 1a2b3c4."
     "  [default: none; the label of side B for an A/B run]",
 )
@@ -112,7 +113,7 @@ def history(
 def add(
     ctx: click.Context,
     names: tuple[str, ...],
-    label: str,
+    label: str | None,
     results_dir: Path,
     history_dir: Path,
 ) -> None:
@@ -146,7 +147,8 @@ def add(
         from scripts.store.history_store import add, entry_of_folder
 
         entries = [
-            entry_of_folder(find_run(results_dir, n, EVERY_KIND), label) for n in names
+            entry_of_folder(find_run(results_dir, name, EVERY_KIND), label or "")
+            for name in names
         ]
         for entry in entries:
             path, is_new = add(history_dir, entry)

@@ -17,6 +17,7 @@ from report.terms.rulebook import FLAGS
 from report.terms.text_table import one_line
 from report.terms.units import UnitError, parse_duration
 
+_LABEL_CHARS = 100
 MOST_ENTRIES = int(FLAGS["num"].most)
 _MOST_DIGITS = 20  # of a number that is parsed
 _SIMILAR = 0.7  # of an option that is suggested
@@ -166,6 +167,19 @@ class CountsType(click.ParamType[tuple[int, ...]]):
         return tuple(
             sorted({count.convert(word, param, ctx) for word in value.split(",")})
         )
+
+
+class LabelType(click.ParamType[str]):
+    """A label of a build: a few words on one line."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the label."""
+        if not 1 <= len(value) <= _LABEL_CHARS or value != one_line(value):
+            expected = f"1 to {_LABEL_CHARS} visible characters on one line"
+            self.fail(f"expected {expected}", param, ctx)
+        return str(value)
 
 
 class RateType(click.ParamType[float]):

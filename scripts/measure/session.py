@@ -114,6 +114,7 @@ class Session(ABC, Generic[P]):
             for note in (*notes, *self.warnings(plan)):
                 loop.view.show(note)
             code, message = _outcome_of(loop, schedule)
+            folder.check()
             loop.view.show(RunEnded(loop.elapsed_s))
         return SessionResult(
             plan, folder.path, tuple(map(self.displayed, lines)), code, message

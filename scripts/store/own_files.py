@@ -27,14 +27,11 @@ class WorkFolderLost(Exception):
 def open_own(path: Path, flags: int) -> int:
     """Open a file for writing, or create it; return its descriptor.
 
-    Raises ResultsError for a link, for a file with a second name, and for anything
-    that is not an ordinary file; OSError if it cannot be opened.
+    Raises ResultsError for a link, for a file in a linked folder or with a second
+    name, and for anything that is not an ordinary file; OSError if it cannot be opened.
     """
-    if path.is_symlink():
-        raise ResultsError(
-            f"{path}: is a link to {os.readlink(path)}; nothing is written through"
-            " links; replace it by the file"
-        )
+    refuse_link(path.parent)
+    refuse_link(path)
     # O_NOFOLLOW: it may have become a link.  O_NONBLOCK: a pipe must not wait.
     flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     fd = os.open(path, flags, 0o644)
@@ -46,6 +43,15 @@ def open_own(path: Path, flags: int) -> int:
     if stat.S_ISREG(status.st_mode):
         fault = "has a second name (a hard link), which would be written to as well"
     raise ResultsError(f"{path}: {fault}; copy the run's directory and use the copy")
+
+
+def refuse_link(path: Path) -> None:
+    """Raise ResultsError for a symbolic link, whatever it leads to."""
+    if path.is_symlink():
+        raise ResultsError(
+            f"{path}: is a link to {os.readlink(path)}; nothing is written through"
+            " links; use what it leads to"
+        )
 
 
 def is_open_file(path: Path, fd: int) -> bool:
@@ -99,15 +105,20 @@ class WorkFolder:
 def work_folder(path: Path) -> Iterator[WorkFolder]:
     """Create the runner's folder, or empty it; remove it at the end of the block.
 
-    Raises ResultsError if the path is a link or a file.
+    Raises ResultsError if the path is a link or a file, or cannot be created.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         kind = f"is a link to {os.readlink(path)}" if path.is_symlink() else "is a file"
         raise ResultsError(
             f"{path}: {kind}; the runner needs a directory of its own; remove it"
         )
-    path.mkdir(exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultsError(
+            f"--data-dir {path.parent}: cannot create {path.name}: {error.strerror};"
+            " choose another directory"
+        ) from error
     folder = WorkFolder(path)
     try:
         folder.empty()

@@ -11,6 +11,7 @@ from report.exchange.exported_cells import left_out
 from report.model.record import LINES
 from report.terms.text_table import visible
 from report.trust.judge import load_run
+from scripts.store.own_files import refuse_link
 from scripts.store.run_places import CannotStart
 from scripts.store.whole_file import write_whole
 
@@ -43,9 +44,12 @@ def target_of(path: Path, kind: str, output: Path | None) -> Path | None:
     """Return the file of a report, or None for stdout.
 
     Without `output`, HTML goes into the run's folder and other formats to stdout.
+    Raises ResultsError if that folder is a link.
     """
-    target = output or (path / "report.html" if kind == "html" else Path("-"))
-    return None if str(target) == "-" else target
+    if output is None and kind == "html":
+        refuse_link(path)
+        return path / "report.html"
+    return None if output is None or str(output) == "-" else output
 
 
 def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
@@ -53,12 +57,12 @@ def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
 
     Raises ResultsError, OSError, CannotStart or click.UsageError.
     """
-    if fault := _fault_of_lines(path / LINES):
-        click.echo(f"kvmatrix: warning: {path / LINES} {fault}", err=True)
     if (path / "ab.json").is_file():
         text = _ab_report(path, kind)
     else:
         text = _exchange(path, kind) if kind in _EXCHANGE else _report(path, kind)
+    if fault := _fault_of_lines(path / LINES):
+        click.echo(f"kvmatrix: warning: {path / LINES} {fault}", err=True)
     target = target_of(path, kind, output)
     if target is None:
         click.echo(text, nl=False)

@@ -45,7 +45,7 @@ class FolderLocked(Exception):
 
 
 class RunFolderLost(ResultsError):
-    """The folder of a run was removed or replaced while the run was measured."""
+    """The folder of a run was removed or changed while the run was measured."""
 
 
 def create_usable(folder: Path, purpose: str) -> None:
@@ -91,6 +91,7 @@ class RunFolder:
         self.path, self._file = path, path / lines
         self._plan = _checksum_of_plan(path)
         self._fd = open_own(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        self._bytes = os.fstat(self._fd).st_size
 
     def close(self) -> None:
         """Close the file."""
@@ -106,14 +107,14 @@ class RunFolder:
         line = {**line, "plan": self._plan} if self._plan else line
         text = json.dumps(line, separators=(",", ":"), allow_nan=False)
         content = f"{with_checksum(text)}\n".encode()
-        valid_bytes = os.fstat(self._fd).st_size
         try:
             written = os.write(self._fd, content)
             if written != len(content):
                 raise OSError(errno.ENOSPC, "short write")
             os.fsync(self._fd)
+            self._bytes += written
         except OSError as error:
-            os.ftruncate(self._fd, valid_bytes)
+            os.ftruncate(self._fd, self._bytes)
             if error.errno in _FULL:
                 raise DiskFull(f"the results directory {self.path.parent}") from error
             raise
@@ -124,6 +125,11 @@ class RunFolder:
             raise RunFolderLost(
                 f"{self._file} was removed or replaced during the run; the run was"
                 " stopped, and what it had measured is lost; start a new run"
+            )
+        if os.fstat(self._fd).st_size != self._bytes:
+            raise RunFolderLost(
+                f"{self._file} was changed by another program during the run; the run"
+                " was stopped; resume it if no line is damaged, or start a new run"
             )
 
 
@@ -148,7 +154,11 @@ def create_folder(
     building = results / f"{_UNFINISHED}{run}"
     try:
         building.mkdir()
-        for name, document in documents.items():
+        (kind,) = documents.keys() & {Path(name).stem for name in EVERY_KIND}
+        _write_document(building / f"{kind}.json", documents[kind])
+        plan = _checksum_of_plan(building)
+        for name in documents.keys() - {kind}:
+            document = {**documents[name], "plan": plan}
             _write_document(building / f"{name}.json", document)
         _sync_folder(building)
         building.rename(results / run)

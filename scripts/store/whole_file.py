@@ -4,13 +4,22 @@ import errno
 import os
 from pathlib import Path
 
+from report.model.ab_plan import AB_PLAN
+from report.model.count_lines import COUNTS_FILE
+from report.model.plan_document import PLAN
+from report.model.record import LINES
+
+_PLANS = {PLAN, AB_PLAN}
+_OF_RUNS = {*_PLANS, LINES, COUNTS_FILE, "environment.json"}
+
 
 def write_whole(target: Path, text: str, option: str = "") -> None:
     """Replace a file by a text atomically.
 
     A pipe or a device, and whatever is below /dev (/dev/stdout), is written to
     directly.  Raises OSError, which names the target and the option that gave it, also
-    for a link: a folder from elsewhere must not decide which file is replaced.
+    for a link (a folder from elsewhere must not decide which file is replaced) and for
+    what a run has measured.
     """
     try:
         _replace(target, text)
@@ -21,7 +30,14 @@ def write_whole(target: Path, text: str, option: str = "") -> None:
         raise OSError(error.errno, reason, name) from None
 
 
+def _refuse_run_file(target: Path) -> None:
+    """Raise OSError for a file that holds what a run has measured."""
+    if target.name in _OF_RUNS and any((target.parent / p).exists() for p in _PLANS):
+        raise OSError(errno.EPERM, "is a file of a run; choose another name")
+
+
 def _replace(target: Path, text: str) -> None:
+    _refuse_run_file(target)
     is_device = target.is_absolute() and target.parts[1:2] == ("dev",)
     if target.is_symlink() and not is_device:
         reason = (

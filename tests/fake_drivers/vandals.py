@@ -15,6 +15,14 @@ class RemovesResults(FakeDriver):
         shutil.rmtree(self.data_dir / "../results")
 
 
+class CutsResults(FakeDriver):
+    """Empties the run's file of measurements in fillrandom."""
+
+    def in_fillrandom(self) -> None:
+        for lines in (self.data_dir / "../results").glob("*/measurements.jsonl"):
+            lines.write_text("")
+
+
 class RemovesWork(FakeDriver):
     """Removes the runner's folder in fillrandom, and fails for that reason."""
 

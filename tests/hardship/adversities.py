@@ -244,7 +244,8 @@ class Suspended(Adversity):
         """Stop the command first, so that it starts nothing more."""
         pid, site = victim.process.pid, victim.site
         os.kill(pid, signal.SIGSTOP)
-        while any(state_of(other) not in "TtXZ" for other in site.processes()):
+        # D: it waits for a child that is suspended before it has started a program.
+        while any(state_of(other) not in "DTtXZ" for other in site.processes()):
             site.kill_all(signal.SIGSTOP)
             time.sleep(0.001)
         time.sleep(self.pause_s)

@@ -136,7 +136,7 @@ class Material:
     def _checksummed(
         self, bodies: Mapping[str, list[str]], *, is_stale: bool
     ) -> dict[str, list[str]]:
-        """Return the texts with checksums; lines also name that of their plan."""
+        """Return the texts with checksums; all but the plan also name the plan's."""
         plan = self.parts[0]
         honest_plan = with_checksum(plan.bodies[0])
         stored = honest_plan if is_stale else _with_checksum(bodies[plan.file][0])
@@ -145,7 +145,7 @@ class Material:
         for part in self.parts:
             texts = []
             for honest, body in zip(part.bodies, bodies[part.file], strict=True):
-                if part.has_lines:
+                if part is not plan:
                     honest, body = (_referring(b, reference) for b in (honest, body))
                 text = _with_checksum(body)
                 if is_stale and body != honest and (digest := _digest_of(text)):

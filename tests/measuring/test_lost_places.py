@@ -41,6 +41,28 @@ def test_a_run_whose_results_are_removed_stops_with_an_error(lab: Lab) -> None:
     assert lab.data_files() == []
 
 
+def test_a_run_whose_results_are_changed_stops_with_an_error(lab: Lab) -> None:
+    lab.engine("bad", "cuts_results")
+    done = lab.call("run", "lab", "-n", "2")
+    assert (done.returncode, lab.lines()) == (2, [])
+    assert "was changed by another program during the run" in done.stderr
+    assert lab.call("resume", "@last").returncode == 2, "and its last engine again"
+
+
+def test_nothing_is_written_into_a_linked_run(lab: Lab) -> None:
+    lab.call("run", "lab", "-n", "1", "--no-report")
+    folder, elsewhere = lab.run_folder, lab.root / "elsewhere"
+    folder.rename(elsewhere)
+    folder.symlink_to(elsewhere)
+    lines = lab.measurements.read_bytes().splitlines(keepends=True)
+    lab.measurements.write_bytes(b"".join(lines[:-1]))
+    before = {path.name: path.read_bytes() for path in elsewhere.iterdir()}
+    for done in (lab.call("resume", "@last"), call(["report", str(folder)])):
+        assert done.returncode == 2 and f"is a link to {elsewhere}" in done.stderr
+    assert {path.name: path.read_bytes() for path in elsewhere.iterdir()} == before
+    assert call(["report", str(folder), "--format", "md"]).returncode == 0
+
+
 @pytest.mark.parametrize("kind", ["removes_work", "links_work"])
 def test_a_run_whose_work_folder_is_lost_stops_and_can_be_resumed(
     lab: Lab, kind: str

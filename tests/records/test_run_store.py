@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from report.model.count_lines import COUNTS_FILE
 from report.model.plan import Plan
 from report.model.plan_document import plan_document
+from report.model.record import LINES
 from report.model.run_folder import read_current_plan
 from report.terms.documents import ResultsError
 from scripts.planning.disk_room import DiskFull
@@ -299,6 +301,15 @@ def test_a_report_is_not_written_through_a_link(tmp_path: Path) -> None:
     write_whole(tmp_path / "page.html", "text")
     assert (target.read_text(), link.is_symlink()) == ("precious", True)
     assert (tmp_path / "page.html").read_text() == "text"
+
+
+@pytest.mark.parametrize("name", ["run.json", "environment.json", LINES, COUNTS_FILE])
+def test_a_report_does_not_replace_what_was_measured(tmp_path: Path, name: str) -> None:
+    write_whole(tmp_path / name, "text")  # in a folder that is not a run's
+    (tmp_path / "ab.json").touch()
+    with pytest.raises(OSError, match="is a file of a run; choose another name"):
+        write_whole(tmp_path / name, "other")
+    assert (tmp_path / name).read_text() == "text"
 
 
 def test_a_report_can_go_into_a_device(capfd: pytest.CaptureFixture[str]) -> None:

@@ -18,12 +18,15 @@ def edit_lines(file: Path, change: Callable[[list[Document]], object]) -> None:
 
 
 def edit_plan(folder: Path, change: Callable[[Document], object]) -> None:
-    """Change the plan of a run, and make its lines refer to the new one."""
+    """Change the plan of a run, and make its lines and its environment refer to it."""
     (path,) = (folder / n for n in ("run.json", "ab.json") if (folder / n).exists())
     plan = json.loads(path.read_text("utf-8"))
     change(plan)
     path.write_text(_sealed(plan), "utf-8")
     checksum = json.loads(path.read_text("utf-8"))[KEY]
+    environment = folder / "environment.json"
+    machine = json.loads(environment.read_text("utf-8"))
+    environment.write_text(_sealed({**machine, "plan": checksum}), "utf-8")
     for name in ("measurements.jsonl", "counts.jsonl"):
         if (folder / name).exists():
             edit_lines(
