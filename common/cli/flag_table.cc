@@ -275,8 +275,10 @@ const Flag kFlags[] = {
     {.name = "db",
      .field = FIELD(db),
      .group = FlagGroup::kProcess,
-     .help = "directory in which db_bench_ENGINE, the database, is created; "
-             "default: kvmatrix-UID in the directory for temporary files"},
+     .help =
+         "directory in which db_bench_ENGINE, the database, is created; it "
+         "is created too, but not its parents; default: kvmatrix-UID in the "
+         "directory for temporary files"},
     {.name = "use_existing_db",
      .field = FIELD(config.use_existing_db),
      .group = FlagGroup::kProcess,

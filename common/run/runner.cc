@@ -126,7 +126,10 @@ void Runner::ResetOracle(const Benchmark& benchmark) {
 void Runner::MakeFresh() {
   std::error_code error;
   std::filesystem::remove_all(path_, error);
-  if (!error) std::filesystem::create_directories(path_, error);
+  // Not its parents: a caller that has removed them expects nothing there.
+  for (const auto& folder : {path_.parent_path(), path_}) {
+    if (!error) std::filesystem::create_directory(folder, error);
+  }
   if (!error) return;
   throw UsageError("db", "cannot create the directory " + path_.string() +
                              ": " + error.message());

@@ -226,6 +226,23 @@ TEST_F(RunnerTest, AnEngineExceptionBecomesTheStatus) {
   EXPECT_EQ(m.reason, "disk full");
 }
 
+// A folder that was removed with all around it must not come back.
+TEST_F(RunnerTest, CreatesTheFolderOfADatabaseButNotThatAroundIt) {
+  const std::filesystem::path around = config_.db;
+  config_.db = around / "db";
+  try {
+    Run(Wrapped({}), {"fillseq"});
+    ADD_FAILURE() << "it has created " << around;
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("--db: cannot create"),
+              std::string::npos);
+  }
+  EXPECT_FALSE(std::filesystem::exists(around));
+  std::filesystem::create_directory(around);
+  EXPECT_EQ(Run(Wrapped({}), {"fillseq"}).front().status, Status::kOk);
+  config_.db = around;
+}
+
 TEST_F(RunnerTest, APrimitiveDoesNotUseTheStore) {
   const auto m = Run(Wrapped({}), {"crc32c", "fillseq"});
   EXPECT_EQ(m[0].status, Status::kUnsupported);
