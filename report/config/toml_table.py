@@ -73,7 +73,15 @@ def unknown(kind: str, word: str, accepted: Iterable[str]) -> str:
     if len(names) > _MOST_LISTED:
         more = len(names) - _MOST_LISTED
         expected = f"expected {', '.join(names[:_MOST_LISTED])} or one of {more} more"
-    return f"unknown {kind} {word!r}{nearest(word, names)}; {expected}"
+    return f"unknown {kind} {_shown(word)}{nearest(word, names)}; {expected}"
+
+
+def _index(table: dict[str, Any], number: int) -> str:
+    """Return what identifies a table in a list: its name, if that can be shown."""
+    name = table.get("name")
+    if not isinstance(name, str) or len(name) > MOST_KEY_CHARS or visible(name) != name:
+        return str(number)
+    return name
 
 
 def _shown(value: object) -> str:
@@ -181,7 +189,7 @@ class TomlTable:
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
             raise self.wrong(key, f"tables, each written as [[{self.at(key)}]]")
         return [
-            TomlTable(self.file, f"{self.at(key)}[{item.get('name', number)}]", item)
+            TomlTable(self.file, f"{self.at(key)}[{_index(item, number)}]", item)
             for number, item in enumerate(value)
         ]
 

@@ -16,6 +16,7 @@ import click
 from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import ChoiceType, ShareType, check_globs
+from scripts.show.output import print_note
 from scripts.store.run_store import EVERY_KIND, all_runs, find_run, is_ab_run
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def check(
         code = gate.exit_code(fail_on, allow_no_base)
         _show(gate, code, kind, output, color)
         if kind != "text" or output is not None:
-            click.echo(f"kvmatrix: {conclusion(gate, code)}", err=True)
+            print_note(conclusion(gate, code))
         return code
 
     sys.exit(exit_code_of(work))

@@ -12,6 +12,7 @@ from scripts.cli.option_types import names
 from scripts.cli.selection import read_config, suite_of
 from scripts.machine.system_access import SystemAccess
 from scripts.show.listing import Document, list_document, list_lines, shows_broken
+from scripts.show.output import print_note
 from scripts.show.run_list import run_entries
 
 _LISTS = ("engines", "scenarios", "suites", "cells", "runs")
@@ -75,7 +76,7 @@ def list_command(
             click.echo(json.dumps(document, indent=1))
         elif what == "runs" and not document["runs"]:
             create = "create one with: scripts/kvmatrix run quick"
-            click.echo(f"kvmatrix: no runs in {results_dir}; {create}", err=True)
+            print_note(f"no runs in {results_dir}; {create}")
         else:
             click.echo("\n".join(list_lines(document, show_all=show_all)))
         return 2 if shows_broken(document) else 0

@@ -20,7 +20,7 @@ from scripts.measure.events import P, SessionResult
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import open_runner
 from scripts.show.ab_view import make_ab_view
-from scripts.show.output import Output
+from scripts.show.output import Output, print_note
 from scripts.show.run_output import resume_command, view_for
 from scripts.show.run_summary import RunResult
 from scripts.store.run_places import RunPlaces
@@ -85,7 +85,7 @@ def _without_report(ending: SessionResult[P], output: Output) -> Output:
     if not output.quiet:
         note = f"note: {ending.plan.run} is already complete; nothing to do"
         for text in (note, *(f"warning: {text}" for text in ending.warnings)):
-            click.echo(f"kvmatrix: {text}", err=True)
+            print_note(text)
     return replace(output, no_report=True)
 
 

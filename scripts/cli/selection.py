@@ -17,6 +17,7 @@ from report.terms.rulebook import Flag
 from scripts.cli.option_types import check_globs, names, suite_name
 from scripts.cli.options import DEFAULT_SEED
 from scripts.planning.new_plan import Selection, control_of
+from scripts.show.output import print_note
 
 _OPTIONS = {"num": "--num", "duration": "--max-time", "rate": "--rate"}  # by flag
 
@@ -63,7 +64,7 @@ def read_config(folder: Path, suite: str = "") -> Config:
     messages = dict.fromkeys(map(str, broken))
     messages.pop(str(config.broken_suites.get(suite)), None)
     for message in messages:
-        click.echo(f"kvmatrix: warning: skipped a broken file: {message}", err=True)
+        print_note(f"warning: skipped a broken file: {message}")
     return config
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from report.terms.text_table import printable
+from report.terms.text_table import visible
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,15 @@ class Result(ABC):
         """Print it, with the next step if the session was not interrupted."""
 
 
+def print_note(message: str) -> None:
+    """Print a message of one or more lines on stderr, without control characters."""
+    lines = map(visible, message.split("\n"))
+    click.echo("kvmatrix: " + "\n".join(lines), err=True)
+
+
 def print_error(message: str, exit_code: int) -> int:
     """Print an error on stderr; return the exit code."""
-    click.echo(f"kvmatrix: {printable(message)}", err=True)
+    print_note(message)
     return exit_code
 
 

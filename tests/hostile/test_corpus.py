@@ -1,5 +1,6 @@
 """Inputs that once failed are refused or judged; so are those of earlier findings."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from tests.hostile.contract import check_visible
 from tests.hostile.corpus_files import KeptCase, keep, kept_cases
 from tests.hostile.hostile_cases import Bench, Case
 from tests.hostile.material import Edit
+from tests.places import ROOT
 from tests.support.command_line import call
 
 KEPT = dict(kept_cases())
@@ -28,6 +30,18 @@ def test_a_word_that_is_not_expected_is_shown_without_controls(word: str) -> Non
     done = call(["list", "engines", "x", word])
     assert done.returncode == 2
     check_visible(done.stderr, "stderr")
+
+
+@pytest.mark.parametrize("word", ["\x07", "a\tb", "a\rb"])
+def test_a_path_is_shown_without_controls(tmp_path: Path, word: str) -> None:
+    configs = tmp_path / word
+    shutil.copytree(ROOT / "configs", configs)
+    (configs / "scenarios" / f"{word}.toml").write_text("=")
+    broken = call(["list", "scenarios", "--configs-dir", str(configs)])
+    missing = call(["list", "scenarios", "--configs-dir", str(configs / word)])
+    for done in (broken, missing):
+        assert ".toml" in done.stderr
+        check_visible(done.stderr, "stderr")
 
 
 def test_a_case_is_kept_once_and_read_again(tmp_path: Path) -> None:
