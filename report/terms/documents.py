@@ -46,6 +46,8 @@ _TYPES = {
     "array": "a list",
 }
 Versions = Mapping[str, range]  # of "schema" and "method"
+# A JSON text with an integer above MOST_INTEGER has this many digits in a row.
+_MAYBE_LARGE = re.compile(rb"[0-9]{20}")
 # In a JSON text a character that may not be printable is an escape or not ASCII.
 _MAYBE_HIDDEN = re.compile(rb"\\[bfru]|[\x7f-\xff]")
 
@@ -110,6 +112,9 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         raise ResultsError(f"{place}: expected a JSON object")
     if _is_deeper(document, MOST_LEVELS):
         raise ResultsError(f"{place}: nested more than {MOST_LEVELS} levels deep")
+    if _MAYBE_LARGE.search(text) and (key := _large_integer(document)):
+        problem = f"the integer is too large; expected at most {MOST_INTEGER}"
+        raise ResultsError(f"{place}: {_short(key)}: {problem}")
     if _MAYBE_HIDDEN.search(text):
         document = {printable(key): _printed(v) for key, v in document.items()}
     return document
@@ -240,8 +245,6 @@ def _problem(error: JsonSchemaValueException) -> str:
 
 def shown(value: object) -> str:
     """Return a value for a message: in ASCII and at most 60 characters."""
-    if isinstance(value, int) and abs(value) > MOST_INTEGER:
-        return "an integer that is too large"
     literal = value is None or isinstance(value, bool)
     text = json.dumps(value) if literal else ascii(value)
     return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
@@ -278,8 +281,8 @@ def _are_pairs(values: object, least: Sequence[int]) -> bool:
         type(pair) is list
         and len(pair) == 2
         and type(pair[0]) is type(pair[1]) is int
-        and first <= pair[0] <= MOST_INTEGER
-        and second <= pair[1] <= MOST_INTEGER
+        and first <= pair[0]
+        and second <= pair[1]
         for pair in values
     )
 
@@ -312,6 +315,20 @@ def _is_deeper(document: Mapping[str, Any], most: int) -> bool:
             if type(inner) in (dict, list)
         ]
     return bool(level)
+
+
+def _large_integer(value: Any) -> str:
+    """Return the key of the first integer above MOST_INTEGER; "" if there is none.
+
+    Python calculates with it, but cannot make it a float.
+    """
+    inner = value.items() if type(value) is dict else enumerate(value)
+    for key, item in inner:
+        if type(item) is int and abs(item) > MOST_INTEGER:
+            return str(key)
+        if type(item) in (dict, list) and (below := _large_integer(item)):
+            return f"{key}.{below}"
+    return ""
 
 
 def _reject_constant(name: str) -> NoReturn:

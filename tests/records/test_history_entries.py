@@ -150,7 +150,7 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
     "a fact without an end": (lambda d: d["machine"].update(a="x" * 5000), "machine.a"),
     "a huge seed": (
         lambda d: d.update(seed=10**200),
-        "seed: an integer that is too large must be at most 18446744073709551615",
+        "seed: the integer is too large; expected at most 18446744073709551615",
     ),
     "a machine in a machine": (lambda d: d["machine"].update(a={}), "machine.a"),
     "an engine's path": (lambda d: d["engines"].update({"../x": {}}), "engines"),
@@ -173,7 +173,7 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
     "a negative rate": (bands(low=-1.0), "-1.0 must be at least 1e-09"),
     "a band upside down": (bands(low=2e5), "expected low <= median"),
     "a median above": (bands(median=2e5), "expected low <= median"),
-    "a rate of many digits": (bands(high=10**400), "too large must be at most"),
+    "a rate of many digits": (bands(high=10**400), "too large; expected at most"),
     "a ratio to nothing": (
         lambda d: d.update(kind="run", reference=None),
         "ratio without a reference",

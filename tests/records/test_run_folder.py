@@ -136,7 +136,7 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
         ({"timeline": [[0, 1]]}, "not a pair of counts"),
         ({"timeline": [[1, 2.5]]}, "not a pair of counts"),
         ({"timeline": [[True, 1]]}, "not a pair of counts"),
-        ({"timeline": [[1, 2**64]]}, "not a pair of counts"),
+        ({"timeline": [[1, 2**64]]}, "timeline.0.1: the integer is too large"),
         ({"timeline": ["12"]}, "not a pair of counts"),
         ({"timeline": [[n, n] for n in range(1, 514)]}, "timeline"),
         ({"latency_ns": {**HISTOGRAM, "buckets": [[5, 0]]}}, "not a pair of counts"),
