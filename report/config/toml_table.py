@@ -31,15 +31,20 @@ from report.terms.units import UnitError, parse_duration, parse_size
 
 _MOST_LISTED = 12  # names in an error
 _SHOWN_CHARS = 100
+_EXPECTED_CHARS = 300
+_PROBLEM_CHARS = _SHOWN_CHARS + _EXPECTED_CHARS
 
 
 class ConfigError(Exception):
     """A mistake in the configuration; str() is fit for the user.
 
-    `key` is "" if the file as a whole is wrong.
+    `key` is "" if the file as a whole is wrong.  A long problem is cut in the middle:
+    it may begin with a value of any length.
     """
 
     def __init__(self, file: str, key: str, problem: str) -> None:
+        if len(problem) > _PROBLEM_CHARS:
+            problem = f"{problem[:_SHOWN_CHARS]}...{problem[-_EXPECTED_CHARS:]}"
         where = f"{file}: {key}" if key else file
         super().__init__(f"{where}: {problem}")
         self.file, self.key, self.problem = file, key, problem
