@@ -112,7 +112,7 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         raise ResultsError(f"{place}: expected a JSON object")
     if _is_deeper(document, MOST_LEVELS):
         raise ResultsError(f"{place}: nested more than {MOST_LEVELS} levels deep")
-    if _MAYBE_LARGE.search(text) and (key := _large_integer(document)):
+    if _MAYBE_LARGE.search(text) and (key := _large_integer(document)) is not None:
         problem = f"the integer is too large; expected at most {MOST_INTEGER}"
         raise ResultsError(f"{place}: {_short(key)}: {problem}")
     if _MAYBE_HIDDEN.search(text):
@@ -317,18 +317,19 @@ def _is_deeper(document: Mapping[str, Any], most: int) -> bool:
     return bool(level)
 
 
-def _large_integer(value: Any) -> str:
-    """Return the key of the first integer above MOST_INTEGER; "" if there is none.
+def _large_integer(value: Any) -> str | None:
+    """Return the key of the first integer above MOST_INTEGER, if there is one.
 
-    Python calculates with it, but cannot make it a float.
+    Python can calculate with such an integer, but may not be able to make it a float.
     """
     inner = value.items() if type(value) is dict else enumerate(value)
     for key, item in inner:
         if type(item) is int and abs(item) > MOST_INTEGER:
             return str(key)
-        if type(item) in (dict, list) and (below := _large_integer(item)):
+        below = _large_integer(item) if type(item) in (dict, list) else None
+        if below is not None:
             return f"{key}.{below}"
-    return ""
+    return None
 
 
 def _reject_constant(name: str) -> NoReturn:

@@ -152,6 +152,10 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
         lambda d: d.update(seed=10**200),
         "seed: the integer is too large; expected at most 18446744073709551615",
     ),
+    "a huge fact without a name": (
+        lambda d: d["machine"].update({"": 10**400}),
+        "machine.: the integer is too large",
+    ),
     "a machine in a machine": (lambda d: d["machine"].update(a={}), "machine.a"),
     "an engine's path": (lambda d: d["engines"].update({"../x": {}}), "engines"),
     "a reference of lists": (
