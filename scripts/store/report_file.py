@@ -62,8 +62,8 @@ def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
     else:
         text = _exchange(path, kind) if kind in _EXCHANGE else _report(path, kind)
     if fault := _fault_of_lines(path / LINES):
-        lines = visible(str(path / LINES))
-        click.echo(f"kvmatrix: warning: {lines} {fault}", err=True)
+        name = visible(str(path / LINES))
+        click.echo(f"kvmatrix: warning: {name} {fault}", err=True)
     target = target_of(path, kind, output)
     if target is None:
         click.echo(text, nl=False)
