@@ -276,9 +276,9 @@ const Flag kFlags[] = {
      .field = FIELD(db),
      .group = FlagGroup::kProcess,
      .help =
-         "directory in which db_bench_ENGINE, the database, is created; it "
-         "is created too, but not its parents; default: kvmatrix-UID in the "
-         "directory for temporary files"},
+         "directory in which db_bench_ENGINE, the database, is created; its "
+         "parent must exist; default: kvmatrix-UID in the directory for "
+         "temporary files"},
     {.name = "use_existing_db",
      .field = FIELD(config.use_existing_db),
      .group = FlagGroup::kProcess,
