@@ -30,7 +30,7 @@ from report.terms.limits import (
     MOST_INTEGER,
     MOST_LEVELS,
 )
-from report.terms.text_table import printable
+from report.terms.text_table import printable, visible
 
 SCHEMA_DIR = Path(__file__).parents[1] / "schema"
 DAMAGED = "the run is damaged: restore the file or delete the run"
@@ -114,7 +114,7 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         raise ResultsError(f"{place}: nested more than {MOST_LEVELS} levels deep")
     if _MAYBE_LARGE.search(text) and (key := _large_integer(document)) is not None:
         problem = f"the integer is too large; expected at most {MOST_INTEGER}"
-        raise ResultsError(f"{place}: {_short(key)}: {problem}")
+        raise ResultsError(f"{place}: {_short(visible(key))}: {problem}")
     if _MAYBE_HIDDEN.search(text):
         document = {printable(key): _printed(v) for key, v in document.items()}
     return document
@@ -143,7 +143,7 @@ def validate(document: Mapping[str, Any], schema_name: str, place: str) -> None:
     try:
         _validator(schema_name)(document)
     except JsonSchemaValueException as error:
-        where = ".".join(error.path[1:])
+        where = visible(".".join(error.path[1:]))
         problem = _problem(error)
         raise ResultsError(
             f"{place}: {where + ': ' if where else ''}{problem}"
