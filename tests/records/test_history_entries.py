@@ -156,6 +156,10 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
         lambda d: d["machine"].update({"": 10**400}),
         "machine.: the integer is too large",
     ),
+    "a fact named in two lines": (
+        lambda d: d["machine"].update({"a\nb": {}}),
+        "machine.a?b: ",
+    ),
     "a machine in a machine": (lambda d: d["machine"].update(a={}), "machine.a"),
     "an engine's path": (lambda d: d["engines"].update({"../x": {}}), "engines"),
     "a reference of lists": (
