@@ -22,6 +22,10 @@ class ScheduledRepetition:
 def shuffled_order(plan: Plan) -> tuple[CellGroup, ...]:
     """Return all units of every repetition, in a random order set by the run's seed.
 
+    In each repetition the engines of a chart follow each other: blocks of charts are in
+    random order, and so are the units of a block.  Engines are compared within such a
+    block, in which the machine changes little.
+
     The cells that cannot run come first, as one unit of repetition 1.  Each of them
     gets one line that says why.
     """
@@ -29,14 +33,29 @@ def shuffled_order(plan: Plan) -> tuple[CellGroup, ...]:
     unable = tuple(i for i in range(len(plan.cells)) if i not in set(able))
     generator = random.Random(plan.seed)
     order = [CellGroup(1, unable)] if unable else []
-    grouped = _units(plan, able)
+    blocks = _blocks(plan, _units(plan, able))
     for repetition in range(1, plan.rounds + 1):
-        units = [[*unit] for unit in grouped]
-        generator.shuffle(units)
-        for unit in units:
-            generator.shuffle(unit)
-            order.append(CellGroup(repetition, tuple(unit)))
+        generator.shuffle(blocks)
+        for block in blocks:
+            generator.shuffle(block)
+            for unit in block:
+                generator.shuffle(unit)
+                order.append(CellGroup(repetition, tuple(unit)))
     return tuple(order)
+
+
+def _blocks(plan: Plan, units: Iterable[list[int]]) -> list[list[list[int]]]:
+    """Return the units in blocks, the smallest that divide no unit and no chart."""
+    blocks: list[tuple[set[tuple[str, str]], list[list[int]]]] = []
+    for unit in units:
+        charts = {(plan.cells[i].scenario, plan.cells[i].benchmark) for i in unit}
+        block = [unit]
+        for other in [b for b in blocks if b[0] & charts]:
+            blocks.remove(other)
+            charts |= other[0]
+            block = other[1] + block
+        blocks.append((charts, block))
+    return [block for _, block in blocks]
 
 
 def _units(plan: Plan, cells: Sequence[int]) -> list[list[int]]:

@@ -215,7 +215,7 @@ def test_a_changed_binary_is_refused(lab: Lab) -> None:
 
 def test_a_binary_exchanged_during_the_run_stops_it(lab: Lab) -> None:
     lab.engine("three", "rebuilt")
-    done = lab.call("run", "lab", "-n", "2", "--seed", "4")
+    done = lab.call("run", "lab", "-n", "2", "--seed", "3")
     assert done.returncode == 3
     assert "db_bench_three changed during the run" in done.stderr
     benchmarks = [x["benchmark"] for x in lab.lines() if x["engine"] == "three"]

@@ -57,6 +57,33 @@ def test_reads_under_other_flags_do_not_share_a_database() -> None:
     assert len(run_plan.order) == 6
 
 
+def test_the_engines_of_a_chart_follow_each_other_in_every_round() -> None:
+    """Only the reads come together, because they share databases."""
+    run_plan = plan([engine(name) for name in "abcd"], repetitions=3)
+    for repetition in (1, 2, 3):
+        benchmarks = [
+            {run_plan.cells[i].benchmark for i in unit.cells}
+            for unit in run_plan.order
+            if unit.repetition == repetition
+        ]
+        blocks = [benchmarks[i] for i in range(0, len(benchmarks), 4)]
+        assert benchmarks == [block for block in blocks for _ in range(4)]
+        assert sorted(map(len, blocks)) == [1, 1, 2]
+
+
+def test_charts_of_engines_that_share_differently_are_in_one_block() -> None:
+    """One engine reads both charts from one database, the other cannot do one."""
+    engines = [engine("a"), engine("b", unsupported={"readseq": "no order"})]
+    run_plan = plan(engines, repetitions=1)
+    names = [
+        {run_plan.cells[i].benchmark.startswith("read") for i in unit.cells}
+        for unit in run_plan.order[1:]
+    ]
+    reads = [i for i, name in enumerate(names) if name == {True}]
+    assert len(reads) == 2
+    assert reads[1] == reads[0] + 1
+
+
 def test_the_order_is_decided_by_the_seed() -> None:
     engines = [engine(name) for name in "abcd"]
     orders = [plan(engines, seed=seed).order for seed in (5, 5, 6)]
