@@ -15,6 +15,7 @@ from report.terms.text_table import TableRow, TextTable, escaped
 from report.verdict import comparison, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
+from report.verdict.contest import Outcome
 from report.words import (
     chart_detail,
     overview,
@@ -39,6 +40,7 @@ def render(run: Run) -> str:
         "\n".join(
             f"- {escaped(c.text)}" for c in summary_badges.run_badges(run, compared)
         ),
+        *_standings(compared),
         escaped(sentences.noise(run, compared)),
     ]
     for sweep in sweeps.sweeps(compared):
@@ -47,13 +49,18 @@ def render(run: Run) -> str:
         blocks += _section(scenario.title, scenario, charts)
     blocks += [
         f"Rates are medians of {run.plan.repetitions}; in brackets: how many times "
-        f"slower than the best. A rate in bold {escaped(sentences.win_rule(compared))}."
+        f"slower than the best. A rate in bold {escaped(sentences.WIN_RULE)}."
         + "".join(f" {sign} {text}." for sign, text in sentences.legend(compared)),
         *_space(compared),
         *_details(run, compared),
         *_settings_in_force(compared),
     ]
     return "\n\n".join(blocks) + "\n"
+
+
+def _standings(compared: Comparison) -> list[str]:
+    lines = [f"- {escaped(line)}" for line in sentences.standing_lines(compared)]
+    return ["\n".join(lines)] if lines else []
 
 
 def _section(title: str, scenario: Scenario, charts: list[Chart]) -> list[str]:
@@ -96,7 +103,8 @@ def _cell(chart: Chart, row: Row) -> str:
         outcome = chart.verdict.outcome.value
         if chart.verdict.doubt:
             outcome = f"fastest, {chart.verdict.doubt}"
-        return (f"**{rate}**" if outcome == "win" else f"{rate} ({outcome})") + signs
+        is_win = chart.verdict.outcome is Outcome.WIN
+        return (f"**{rate}**" if is_win else f"{rate} ({outcome})") + signs
     return f"{rate} ({numbers.slower(row.off_best or 1.0)}){signs}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from report.model.plan import CellName, Plan
 from report.model.record import Record, count_of
@@ -191,3 +191,14 @@ class Run:
             for cell in self.cells.values()
             if cell.status in ("ok", NOT_MEASURED)
         )
+
+
+class Measured(Protocol):
+    """The measured part of a run, which may still be in progress."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the run."""
+
+    def cell(self, engine: str, scenario: str, benchmark: str) -> Cell | None:
+        """Return a cell, or None if it is not part of the plan."""

@@ -123,7 +123,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Field:
-    """The other engines of a chart: `best` and `floor` are median rates in ops/s."""
+    """The engines of a chart: `best` and `floor` are median rates in ops/s.
+
+    `best` is 0.0 if fewer than two ranked engines have a rate, and `floor` if unknown.
+    """
 
     scenario: Scenario
     benchmark: str
@@ -149,7 +152,7 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         reason=cell.reason if cell else _LEFT_OUT,
         repetitions=repetitions,
         summary=summary,
-        off_best=field.best / summary.median if summary and engine.ranked else None,
+        off_best=_off_best(engine, summary, field.best),
         off_baseline=_off_baseline(run, engine, field.benchmark, summary),
         harness_bound=summary is not None
         and engine.role != "floor"
@@ -186,6 +189,13 @@ def findings_of(cell: Cell | None, engine: Engine) -> tuple[str, ...]:
 def summary_of(cell: Cell | None) -> repetition_stats.Summary | None:
     """Return a summary of the rates of a cell; None if it has none."""
     return repetition_stats.summarize(cell.rates) if cell else None
+
+
+def _off_best(
+    engine: Engine, summary: repetition_stats.Summary | None, best: float
+) -> float | None:
+    """Return how many times slower than the best it is; None if nothing is ranked."""
+    return best / summary.median if summary and engine.ranked and best else None
 
 
 def _off_baseline(

@@ -6,22 +6,21 @@ role are ranked.  The reference, the floor and the control are shown next to the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from report.model.plan import Engine, Scenario
-from report.model.run import DISPUTED, Cell, Run
+from report.model.run import DISPUTED, Run
 from report.stats import repetition_stats
-from report.stats.repetition_stats import ChartOutcome
-from report.terms import numbers, titles
+from report.terms import titles
 from report.verdict import chart_row, control
 from report.verdict.chart_row import HARNESS_BOUND_RATIO, Row
+from report.verdict.contest import ChartVerdict, Contest, Contests, Outcome
 
 __all__ = [
     "ALARMS",
     "FAILURES",
     "HARNESS_BOUND_RATIO",
-    "LEAST_REPETITIONS",
     "Chart",
     "Comparison",
     "Row",
@@ -32,26 +31,20 @@ __all__ = [
 ]
 
 FAILURES = ("wrong", "error", "timeout")
-LEAST_REPETITIONS = 3  # per engine: with two, a gap by chance is too likely
 ALARMS = (*FAILURES, DISPUTED)
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One benchmark of one scenario; `rows` has the ranked engines in run order.
-
-    Medians that differ by at most `noise_share` tie.  It is the larger of the noise
-    of the run and the control's difference in this chart, None if not measured.
-    """
+    """One benchmark of one scenario; `rows` has the ranked engines in run order."""
 
     scenario: Scenario
     benchmark: str
-    verdict: repetition_stats.ChartVerdict
+    verdict: ChartVerdict
     rows: tuple[Row, ...]
     references: tuple[Row, ...]
     floors: tuple[Row, ...]
     controls: tuple[Row, ...]
-    noise_share: float | None
 
     @property
     def anchor(self) -> str:
@@ -98,28 +91,25 @@ class Chart:
 
 @dataclass(frozen=True)
 class Standing:
-    """One ranked engine over all charts."""
+    """One ranked engine over all charts: those that it wins, and shares.
+
+    There is no sum or mean over charts: they have different weights for every user.
+    """
 
     engine: Engine
-    won: int
-    tied: int
-    fastest: int
     rated: int
-    mean_off_best: float | None
+    won: tuple[Chart, ...]
+    level: tuple[Chart, ...]
     worst: Row | None
     worst_chart: Chart | None
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All charts of a run; `shared` counts those that the geometric means cover.
-
-    `noise` is None if the run measured no engine twice.
-    """
+    """All charts of a run; `noise` is None if it measured no engine twice."""
 
     charts: tuple[Chart, ...]
     standings: tuple[Standing, ...]
-    shared: int
     noise: repetition_stats.Noise | None
 
     @property
@@ -136,20 +126,15 @@ class Comparison:
 
 def compare(run: Run) -> Comparison:
     """Return the charts with at least one planned cell, and the standings."""
-    measured_twice = control.measured_twice(run)
+    contests = Contests(run)
     charts = tuple(
-        _chart(run, scenario, benchmark, measured_twice.share(scenario.name, benchmark))
+        _chart(run, scenario, benchmark, contests.of(scenario.name, benchmark))
         for scenario, benchmark in run.plan.charts
         if any(run.cell(e.name, scenario.name, benchmark) for e in run.plan.engines)
     )
     ranked = [engine for engine in run.plan.engines if engine.ranked]
-    rated = {
-        e.name: frozenset(c.anchor for c in charts if _row(c, e).summary)
-        for e in ranked
-    }
-    shared = repetition_stats.shared_charts(rated)
-    standings = tuple(_standing(engine, charts, shared) for engine in ranked)
-    return Comparison(charts, standings, len(shared), measured_twice.noise)
+    standings = tuple(_standing(engine, charts) for engine in ranked)
+    return Comparison(charts, standings, control.measured_twice(run).noise)
 
 
 def by_scenario(charts: Sequence[Chart]) -> list[tuple[Scenario, list[Chart]]]:
@@ -185,51 +170,7 @@ def _by_benchmark(charts: list[Chart]) -> list[Chart]:
     return sorted(charts, key=lambda chart: order.index(chart.benchmark))
 
 
-@dataclass(frozen=True)
-class Contest:
-    """The leaders of a chart; `best` and `floor` are median rates, 0.0 if unknown."""
-
-    verdict: repetition_stats.ChartVerdict
-    best: float
-    floor: float
-
-
-def contest_of(
-    run: control.Measured, scenario: str, benchmark: str, noise_share: float | None
-) -> Contest:
-    """Return the leaders among the ranked engines of a chart that have a rate."""
-    by_role: dict[str, dict[str, repetition_stats.Summary]] = {"": {}, "floor": {}}
-    for engine in run.plan.engines:
-        summary = chart_row.summary_of(run.cell(engine.name, scenario, benchmark))
-        if summary:
-            by_role.setdefault(engine.role, {})[engine.name] = summary
-    best, floor = (
-        max((s.median for s in by_role[role].values()), default=0.0)
-        for role in ("", "floor")
-    )
-    verdict = repetition_stats.verdict(by_role[""], noise_share or 0.0)
-    if verdict.outcome is ChartOutcome.WIN:
-        cell = run.cell(verdict.leaders[0], scenario, benchmark)
-        if doubt := _doubt(cell, by_role[""].values()):
-            unproven = ChartOutcome.UNPROVEN
-            verdict = replace(verdict, outcome=unproven, doubt=doubt)
-    return Contest(verdict, best, floor)
-
-
-def _doubt(winner: Cell | None, summaries: Iterable[repetition_stats.Summary]) -> str:
-    """Return why the repetitions of a chart do not prove a win, or ""."""
-    least = min(summary.count for summary in summaries)
-    if least < LEAST_REPETITIONS:
-        return f"only {numbers.count(least, 'repetition')}"
-    if winner and all(m.disturbed for m in winner.repetitions):
-        return "every repetition disturbed"
-    return ""
-
-
-def _chart(
-    run: Run, scenario: Scenario, benchmark: str, noise_share: float | None
-) -> Chart:
-    contest = contest_of(run, scenario.name, benchmark, noise_share)
+def _chart(run: Run, scenario: Scenario, benchmark: str, contest: Contest) -> Chart:
     field = chart_row.Field(
         scenario,
         benchmark,
@@ -249,7 +190,6 @@ def _chart(
         tuple(by_role["reference"]),
         tuple(by_role["floor"]),
         tuple(by_role["control"]),
-        noise_share,
     )
 
 
@@ -257,28 +197,19 @@ def _row(chart: Chart, engine: Engine) -> Row:
     return next(row for row in chart.rows if row.engine is engine)
 
 
-def _standing(
-    engine: Engine, charts: Sequence[Chart], shared: frozenset[str]
-) -> Standing:
+def _standing(engine: Engine, charts: Sequence[Chart]) -> Standing:
     pairs = [(chart, _row(chart, engine)) for chart in charts]
-    leading = [c.verdict.outcome for c, row in pairs if row.leads]
-    first = [
-        c
-        for c, _ in pairs
-        if c.verdict.leaders[:1] == (engine.name,)
-        and c.verdict.outcome is not ChartOutcome.UNCONTESTED
-    ]
-    rated = [(c, row) for c, row in pairs if row.off_best is not None]
-    worst = max(rated, key=lambda pair: pair[1].off_best or 0.0, default=None)
+    compared = [(c, row) for c, row in pairs if row.off_best is not None]
+    worst = max(compared, key=lambda pair: pair[1].off_best or 0.0, default=None)
     return Standing(
         engine=engine,
-        won=leading.count(ChartOutcome.WIN),
-        tied=leading.count(ChartOutcome.TIE),
-        fastest=len(first),
-        rated=len(rated),
-        mean_off_best=repetition_stats.geometric_mean(
-            [row.off_best for c, row in rated if row.off_best and c.anchor in shared]
-        ),
+        rated=sum(row.summary is not None for _, row in pairs),
+        won=_led(pairs, Outcome.WIN),
+        level=_led(pairs, Outcome.LEVEL),
         worst=worst[1] if worst else None,
         worst_chart=worst[0] if worst else None,
     )
+
+
+def _led(pairs: Sequence[tuple[Chart, Row]], outcome: Outcome) -> tuple[Chart, ...]:
+    return tuple(c for c, row in pairs if row.leads and c.verdict.outcome is outcome)

@@ -8,23 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
-from report.model.plan import Plan
-from report.model.run import Cell
+from report.model.run import Measured
 from report.stats import repetition_stats
 from report.verdict import chart_row
-
-
-class Measured(Protocol):
-    """The measured part of a run, which may still be in progress."""
-
-    @property
-    def plan(self) -> Plan:
-        """The plan of the run."""
-
-    def cell(self, engine: str, scenario: str, benchmark: str) -> Cell | None:
-        """Return a cell, or None if it is not part of the plan."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +25,7 @@ class MeasuredTwice:
     apart: Mapping[tuple[str, str], float]
 
     def share(self, scenario: str, benchmark: str) -> float | None:
-        """Return the difference up to which medians tie, None if not measured.
+        """Return the difference that is noise in a chart, None if not measured.
 
         It is the larger of the noise of the run and the difference in this chart.
         """

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from report.model.run import Run
 from report.stats import repetition_stats
-from report.stats.repetition_stats import ChartOutcome
 from report.terms import numbers, titles
 from report.terms.titles import DISTURBED, MEANINGS, SUSPECT
 from report.verdict.chart_row import Row
-from report.verdict.comparison import Chart, Comparison, Standing
+from report.verdict.comparison import Chart, Comparison
+from report.verdict.contest import LEVEL, Outcome
 
-NOISE_UNKNOWN = (
-    "the noise of the run was not measured, so a win is based on the repetitions alone"
+# What a star or a bold rate means.  Source of the rates: ERROR_RATES.md.
+WIN_RULE = (
+    "wins: significantly faster than every other engine, in ratios of the same round"
+    " (where two are equal and ahead of the others, one wins in 1 to 4 of 100 charts)"
 )
+LEVEL_TEXT = numbers.limit(LEVEL)
+_MOST_NAMED = 12  # charts of one engine
 
 
 def headline(comparison: Comparison) -> str:
-    """Return the fastest engine in a few words."""
+    """Return how much of the run has a winner, in a few words."""
     total = numbers.count(len(comparison.charts), "chart")
     if not comparison.standings:
         return "No ranked engine was measured"
@@ -29,43 +34,62 @@ def headline(comparison: Comparison) -> str:
         if len(comparison.standings) > 1:
             measured = f"1 of {len(comparison.standings)} engines has a rate"
         return f"{measured}: {alone.engine.title}, in {alone.rated} of {total}"
-    ranking = _ranking(comparison)
-    if ranking[0].won:
-        return f"{ranking[0].engine.title} wins {ranking[0].won} of {total}"
-    if ranking[0].tied:
+    won = _outcomes(comparison)[Outcome.WIN]
+    if not won:
         return f"No engine wins any of {total}"
-    return f"{ranking[0].engine.title} is fastest in {ranking[0].fastest} of {total}"
+    return f"{won} of {total} {'has' if won == 1 else 'have'} a winner"
 
 
 def verdict_rest(comparison: Comparison) -> str:
     """Return the end of the headline's sentence and the sentences after it."""
-    ranking = _ranking(comparison)
-    outcomes = Counter(chart.verdict.outcome for chart in comparison.charts)
-    rest = []
-    if ranking and ranking[0].won:
-        rest = [f"{s.engine.title} {s.won}" for s in ranking[1:] if s.rated]
-    elif ranking and ranking[0].tied:
-        rest = []  # the headline names no engine
-    elif outcomes[ChartOutcome.SINGLE] or outcomes[ChartOutcome.UNPROVEN]:
-        rest = [f"{s.engine.title} in {s.fastest}" for s in ranking[1:] if s.rated]
-    sentences = ["".join(f", {part}" for part in rest) + "."]
-    ties = outcomes[ChartOutcome.TIE]
-    if ties:
-        tied = "One chart is a tie" if ties == 1 else f"{ties} charts are ties"
-        sentences.append(tied + _within_noise(comparison, ties) + ".")
-    if outcomes[ChartOutcome.SINGLE]:
-        sentences.append("A single repetition cannot prove a win.")
-    doubts = Counter(chart.verdict.doubt for chart in comparison.charts)
-    for doubt, number in doubts.items():
-        if doubt:
-            verb = "has" if number == 1 else "have"
-            charts = numbers.count(number, "chart")
-            sentences.append(f"{charts} {verb} no winner: {doubt}.")
-    if outcomes[ChartOutcome.UNCONTESTED] and not comparison.alone:
-        alone = numbers.count(outcomes[ChartOutcome.UNCONTESTED], "chart")
+    outcomes = _outcomes(comparison)
+    sentences = ["."]
+    if number := outcomes[Outcome.LEVEL]:
+        charts = numbers.count(number, "chart")
+        sentences.append(f"In {charts} the leaders are level within {LEVEL_TEXT}.")
+    verdicts = [chart.verdict for chart in comparison.charts]
+    undecided = [v for v in verdicts if v.outcome is Outcome.UNDECIDED]
+    for doubt, number in Counter(verdict.doubt for verdict in undecided).items():
+        verb = "is" if number == 1 else "are"
+        reason = f": {doubt}" if doubt else ""
+        sentences.append(f"{numbers.count(number, 'chart')} {verb} undecided{reason}.")
+    if outcomes[Outcome.UNCONTESTED] and not comparison.alone:
+        alone = numbers.count(outcomes[Outcome.UNCONTESTED], "chart")
         sentences.append(f"In {alone} only one engine has a rate, which is not a win.")
     sentences += _without_rate(comparison)
     return " ".join(sentences)
+
+
+def standing_lines(comparison: Comparison) -> list[str]:
+    """Return, for each ranked engine, where it wins or is level with the best.
+
+    [] if no chart has leaders.
+    """
+    if not any(s.won or s.level for s in comparison.standings):
+        return []
+    lines = []
+    for standing in comparison.standings:
+        parts = [
+            f"{verb} {chart_list(charts)}"
+            for verb, charts in (("wins", standing.won), ("level in", standing.level))
+            if charts
+        ]
+        rated = numbers.count(standing.rated, "chart")
+        what = "; ".join(parts) or ("wins no chart" if standing.rated else "no rate")
+        lines.append(f"{standing.engine.title}, measured in {rated}: {what}")
+    return lines
+
+
+def chart_list(charts: Sequence[Chart]) -> str:
+    """Return the names of charts: "Baseline (sequential reads, random reads)"."""
+    groups: dict[str, list[str]] = {}
+    for chart in charts[:_MOST_NAMED]:
+        label = titles.inside(chart.label)
+        groups.setdefault(chart.scenario.title, []).append(label)
+    names = [f"{title} ({', '.join(labels)})" for title, labels in groups.items()]
+    if more := len(charts) - _MOST_NAMED:
+        names += [f"{more} more"] if more > 0 else []
+    return ", ".join(names)
 
 
 def chart_verdict(chart: Chart) -> str:
@@ -76,36 +100,36 @@ def chart_verdict(chart: Chart) -> str:
     names = {row.engine.name: row.engine.title for row in chart.rows}
     leaders = [names[name] for name in chart.verdict.leaders]
     match chart.verdict.outcome:
-        case ChartOutcome.WIN:
+        case Outcome.WIN:
             ahead = sorted(r.off_best for r in chart.rows if r.off_best)[1]
             win = f"{leaders[0]} wins, {numbers.slower(ahead)} ahead of the next"
             is_disturbed = any(row.disturbed_rate for row in chart.rows)
             return f"{win} (disturbed)" if is_disturbed else win
-        case ChartOutcome.TIE:
-            tie = f"Tie between {', '.join(leaders[:-1])} and {leaders[-1]}"
-            if not chart.verdict.within_noise:
-                return tie
-            share = numbers.percent(chart.noise_share or 0.0)
-            return f"{tie}, which differ by no more than the noise of {share}"
-        case ChartOutcome.SINGLE:
-            return f"{leaders[0]} is fastest in a single repetition"
-        case ChartOutcome.UNPROVEN:
-            return f"{leaders[0]} is fastest, but not a winner: {chart.verdict.doubt}"
-        case ChartOutcome.UNCONTESTED:
+        case Outcome.LEVEL:
+            return f"{_listed(leaders)} are level within {LEVEL_TEXT}"
+        case Outcome.UNDECIDED:
+            return _undecided(chart, leaders)
+        case Outcome.UNCONTESTED:
             return f"Only {leaders[0]} has a rate"
     if chart.disputed:
         return "The digests disagree: no engine is ranked"
     return "No ranked engine has a rate"
 
 
-def win_rule(comparison: Comparison) -> str:
-    """Return the definition of a win in this run."""
-    rule = "wins: its slowest repetition is faster than every repetition of"
-    rule += " the other engines"
-    if comparison.noise is None:
-        return f"{rule}; {NOISE_UNKNOWN}"
-    share = numbers.percent(comparison.noise.share)
-    return f"{rule}, and no other median is within the noise of the run ({share})"
+def _undecided(chart: Chart, leaders: list[str]) -> str:
+    verdict = chart.verdict
+    if verdict.doubt:
+        return f"Undecided, {leaders[0]} is fastest: {verdict.doubt}"
+    smallest = numbers.percent(verdict.smallest)
+    needed = "more than 100" if verdict.needed is None else f"about {verdict.needed}"
+    return (
+        f"Undecided between {_listed(leaders)}: leads under {smallest} can be missed;"
+        f" {needed} repetitions would decide"
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def notes(row: Row) -> list[str]:
@@ -191,7 +215,7 @@ def chart_name(chart: Chart) -> str:
 
 
 def noise(run: Run, comparison: Comparison) -> str:
-    """Return a paragraph about the noise of a run and its effect on ties."""
+    """Return a paragraph about the noise of a run and its effect on wins."""
     measured = comparison.noise
     if measured is None:
         control = run.plan.suite.control
@@ -206,8 +230,9 @@ def noise(run: Run, comparison: Comparison) -> str:
     elif measured.largest > measured.share:
         most += f" and by {numbers.percent(measured.largest)} in the worst"
     return (
-        f"Noise of the run: {measured.engine}, measured twice under two names, differs "
-        f"from itself {most}. Smaller differences between engines are ties."
+        f"Noise of the run: the medians of {measured.engine}, measured twice under two "
+        f"names, differ {most}. Where they are significantly different, a lead that is "
+        f"no larger is not a win."
     )
 
 
@@ -220,18 +245,8 @@ def unranked_label(chart: Chart, row: Row) -> str:
     return f"the {row.engine.role}, {apart} from {twin.engine.title}"
 
 
-def _ranking(comparison: Comparison) -> list[Standing]:
-    return sorted(comparison.standings, key=lambda s: (-s.won, -s.tied, -s.fastest))
-
-
-def _within_noise(comparison: Comparison, ties: int) -> str:
-    """Return how many of the ties would be wins without noise, as a clause."""
-    verdicts = [chart.verdict for chart in comparison.charts]
-    number = sum(verdict.within_noise for verdict in verdicts)
-    if not number:
-        return ""
-    which = "" if ties == 1 else "all " if number == ties else f"{number} of them "
-    return f", {which}within the noise of the run"
+def _outcomes(comparison: Comparison) -> Counter[Outcome]:
+    return Counter(chart.verdict.outcome for chart in comparison.charts)
 
 
 def _without_rate(comparison: Comparison) -> list[str]:

@@ -1,8 +1,8 @@
 """The table of a run: scenarios and benchmarks down, engines across.
 
-Colour never carries meaning alone: the winner of a row has a star, engines that tie
-have another mark, and a cell without a rate has a word.  The report decides in the
-same way who wins.
+Colour never carries meaning alone: the winner of a row has a star, engines that are
+level have another mark, and a cell without a rate has a word.  The report decides in
+the same way who wins.
 """
 
 from dataclasses import dataclass
@@ -12,16 +12,18 @@ from rich.text import Text
 from report.model.plan import CellName, Engine, Plan
 from report.model.run import NOT_MEASURED
 from report.model.run import Cell as MeasuredCell
-from report.stats.repetition_stats import ChartOutcome, ChartVerdict, Summary
+from report.stats.repetition_stats import Summary
 from report.terms import numbers, titles
 from report.verdict.chart_row import WIDE_SPREAD, findings_of, summary_of
-from report.verdict.comparison import (
-    FAILURES,
+from report.verdict.comparison import FAILURES
+from report.verdict.contest import (
     LEAST_REPETITIONS,
+    LEVEL,
+    ChartVerdict,
     Contest,
-    contest_of,
+    Contests,
+    Outcome,
 )
-from report.verdict.control import measured_twice
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
 
 
@@ -30,7 +32,7 @@ class Glyphs:
     """The characters of a view."""
 
     star: str = "★"
-    tie: str = "≈"
+    level: str = "≈"
     spread: str = "±"
     running: str = "▸"
     full: str = "█"
@@ -77,14 +79,10 @@ def signs_of(cell: MeasuredCell, engine: Engine, glyphs: Glyphs) -> str:
 
 def legend_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     """Return the meaning of the values and marks of a table, one sign a line."""
-    noise = measured_twice(board).noise
-    margin = "; noise not measured"
-    if noise is not None:
-        margin = f", ahead by more than the noise ({numbers.percent(noise.share)})"
     meanings = {
-        glyphs.star: "wins: slowest repetition faster than all of every other engine"
-        f" ({LEAST_REPETITIONS} or more, not all disturbed){margin}",
-        glyphs.tie: "ties for the best",
+        glyphs.star: "wins: significantly faster than every other engine"
+        f" ({LEAST_REPETITIONS} or more repetitions, not all disturbed)",
+        glyphs.level: f"level with the best within {numbers.limit(LEVEL)}",
         glyphs.spread: "spread: (max - min) / median",
         glyphs.times: "times slower than the best",
         glyphs.disturbed: titles.MEANINGS[titles.DISTURBED],
@@ -98,10 +96,9 @@ def legend_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
 def _signs_shown(board: Board, layout: Layout, glyphs: Glyphs) -> set[str]:
     """Return the signs that occur in the cells of a table."""
     signs: set[str] = set()
-    twice = measured_twice(board)
+    contests = Contests(board)
     for scenario, benchmark in board.plan.charts:
-        noise_share = twice.share(scenario.name, benchmark)
-        contest = contest_of(board, scenario.name, benchmark, noise_share)
+        contest = contests.of(scenario.name, benchmark)
         for engine in board.plan.engines:
             cell = board.cell(engine.name, scenario.name, benchmark)
             if summary := summary_of(cell):
@@ -139,12 +136,11 @@ def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     for engine in board.plan.engines:
         head.append(f"  {engine.title}"[: layout.column].ljust(layout.column), "bold")
     lines = [head]
-    twice = measured_twice(board)
+    contests = Contests(board)
     for scenario in board.plan.scenarios:
         lines.append(Text(scenario.name, "bold"))
         for benchmark in scenario.benchmarks:
-            noise_share = twice.share(scenario.name, benchmark)
-            contest = contest_of(board, scenario.name, benchmark, noise_share)
+            contest = contests.of(scenario.name, benchmark)
             row = Text(f"  {benchmark}".ljust(layout.label))
             for engine in board.plan.engines:
                 cell = CellName(engine.name, scenario.name, benchmark)
@@ -189,8 +185,8 @@ def _cell(
 
 
 def _mark(verdict: ChartVerdict, engine: str, glyphs: Glyphs) -> str:
-    """Return a star for a win, another mark for a tie, else a blank."""
-    marks = {ChartOutcome.WIN: glyphs.star, ChartOutcome.TIE: glyphs.tie}
+    """Return a star for a win, another mark for a level chart, else a blank."""
+    marks = {Outcome.WIN: glyphs.star, Outcome.LEVEL: glyphs.level}
     return marks.get(verdict.outcome, " ") if engine in verdict.leaders else " "
 
 

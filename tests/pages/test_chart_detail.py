@@ -308,7 +308,9 @@ def test_the_control_is_next_to_the_others_unranked(page: RunPage) -> None:
 
 def test_the_noise_of_the_run_is_at_the_top(page: RunPage, tmp_path: Path) -> None:
     top = page.text.partition("<main")[0]
-    assert "Noise of the run: Alpha, measured twice under two names" in top
+    assert (
+        "Noise of the run: the medians of Alpha, measured twice under two names" in top
+    )
     unmeasured = report_page.render(load_run(synthetic_run.write_run(tmp_path)))
     assert (
         "The noise of this run is unknown: no engine was measured twice."

@@ -33,7 +33,8 @@ _CVS = (0.02, 0.03, 0.05, 0.08)
 _NOISES = (("drift, outliers", DRIFTING), ("clean", CLEAN), ("90 % drift", SLOW))
 
 
-def _table(heads: Sequence[str], rows: Iterator[Sequence[object]]) -> None:
+def print_table(heads: Sequence[str], rows: Iterator[Sequence[object]]) -> None:
+    """Print a table in Markdown, row by row."""
     print("| " + " | ".join(heads) + " |")
     print("|" + "---|" * len(heads))
     for row in rows:
@@ -155,14 +156,14 @@ if __name__ == "__main__":
     print(f"{_CELLS} cells, of the intervals {_POWER}:\n")
     alarms = "p ≤ 1 %, same build", "and 2.5 % slower"
     heads = "5 % slower: found", "10 %", "95 % interval contains 0"
-    _table(("noise", "CV", "pairs", *alarms, *heads), one_test())
+    print_table(("noise", "CV", "pairs", *alarms, *heads), one_test())
     print(f"{_CHANGES} changes:\n")
-    _table(("change", "CV", "any false alarm", "found", "pairs"), whole_changes())
+    print_table(("change", "CV", "any false alarm", "found", "pairs"), whole_changes())
     print(f"{_ENGINES} changes:\n")
     heads = "by the engine", "each cell", "other engines: false alarm"
-    _table(("engine slower by", "CV", *heads), engines())
+    print_table(("engine slower by", "CV", *heads), engines())
     print(f"{_POWER} cells at each number of pairs:\n")
     heads = "sigma", "95 % found with", "pairs_for() says"
-    _table(("noise", "CV", "slower", *heads), pairs_needed())
+    print_table(("noise", "CV", "slower", *heads), pairs_needed())
     print(f"{_CELLS} cells, same build, p ≤ 1 %:\n")
-    _table(("CV", "pairs", "in rounds", "all of a, then all of b"), orders())
+    print_table(("CV", "pairs", "in rounds", "all of a, then all of b"), orders())

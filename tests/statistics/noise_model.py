@@ -69,11 +69,14 @@ def log_times(
 ) -> Floats:
     """Return log times of the processes of sessions; `cv` is of each or of all."""
     times = np.asarray(cv) * standard(random, lengths, noise)
-    if noise.outliers:
-        hit = random.random(times.shape) < _OUTLIERS
-        longer = random.uniform(_LEAST_LONGER, _MOST_LONGER, times.shape)
-        times += np.where(hit, np.log1p(longer), 0.0)
-    return times
+    return times + outliers(random, times.shape) if noise.outliers else times
+
+
+def outliers(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Return what the few slow processes among this many add to their log times."""
+    hit = random.random(shape) < _OUTLIERS
+    longer = random.uniform(_LEAST_LONGER, _MOST_LONGER, shape)
+    return np.where(hit, np.log1p(longer), 0.0)
 
 
 def in_rounds(random: np.random.Generator, times: Floats) -> tuple[Floats, Floats]:

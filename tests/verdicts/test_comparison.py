@@ -1,4 +1,4 @@
-"""The rows of a chart: medians, noise, ties, the cost of observation."""
+"""The rows of a chart: medians, noise, the cost of observation."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,16 +6,12 @@ from typing import Any
 
 import pytest
 
-from report.formats import markdown
 from report.model.record import LINES
 from report.model.run import Run
-from report.page import report_page
-from report.stats.repetition_stats import ChartOutcome, Noise
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
-from report.verdict.control import MeasuredTwice
 from report.words import sentences, summary_badges
 from tests.builders import synthetic_records, synthetic_run
 
@@ -73,34 +69,6 @@ def test_the_noise_is_how_far_an_engine_is_from_itself(tmp_path: Path) -> None:
     assert (compared.noise.charts, compared.noise.engine) == (4, "Alpha")
 
 
-def test_a_difference_below_the_noise_is_a_tie(tmp_path: Path) -> None:
-    """Beta is 2.9 % slower in one chart, 3.1 % in another; nothing overlaps."""
-    rates = {name: dict(by_benchmark) for name, by_benchmark in APART.items()}
-    rates["readseq"]["beta-tree"] = 1000 / 1.029
-    rates["fillrandom"]["beta-tree"] = 1000 / 1.031
-    compared = comparison.compare(run_of(tmp_path, rates))
-    near, far = chart_of(compared, "readseq"), chart_of(compared, "fillrandom")
-    assert (near.verdict.outcome, near.verdict.within_noise) == (ChartOutcome.TIE, True)
-    assert near.verdict.leaders == ("alpha", "beta-tree")
-    assert (far.verdict.outcome, far.verdict.leaders) == (ChartOutcome.WIN, ("alpha",))
-    assert [s.won for s in compared.standings] == [3, 0, 0]
-    assert [s.tied for s in compared.standings] == [1, 1, 0]
-    assert "One chart is a tie, within the noise of the run." in (
-        sentences.verdict_rest(compared)
-    )
-    verdict = sentences.chart_verdict(near)
-    assert verdict.startswith("Tie between Alpha and Beta Tree, which differ by no ")
-    assert verdict.endswith("more than the noise of 3.0 %")
-
-
-def test_a_larger_difference_of_the_chart_itself_is_used() -> None:
-    apart = {("s", "near"): 0.01, ("s", "far"): 0.5}
-    measured = MeasuredTwice(Noise(0.02, 0.5, 20, "A"), apart)
-    shares = [measured.share("s", name) for name in ("near", "far", "absent")]
-    assert shares == [0.02, 0.5, 0.02]
-    assert MeasuredTwice(None, apart).share("s", "far") is None
-
-
 def test_the_control_is_shown_and_not_ranked(tmp_path: Path) -> None:
     rates = {"readseq": {"alpha-control": 9000.0}}
     compared = comparison.compare(run_of(tmp_path, rates))
@@ -117,9 +85,7 @@ def test_without_a_control_the_noise_is_not_known(tmp_path: Path) -> None:
     run = load_run(synthetic_run.write_run(tmp_path))
     compared = comparison.compare(run)
     assert compared.noise is None
-    assert {chart.noise_share for chart in compared.charts} == {None}
     assert "noise not measured" in texts(run)
-    assert "within the noise" not in sentences.win_rule(compared)
 
 
 def test_a_control_without_a_rate_measures_no_noise(tmp_path: Path) -> None:
@@ -269,85 +235,3 @@ def test_repeated_attempts_are_counted(tmp_path: Path) -> None:
         ("beta-tree", "fillrandom"): (2, ()),
         ("gamma", "fillseq"): (2, ("repetition 1: other processes wrote 64 MiB",)),
     }
-
-
-def test_the_rule_of_a_win_names_the_noise(tmp_path: Path) -> None:
-    compared = comparison.compare(varied(tmp_path))
-    assert sentences.win_rule(compared) == (
-        "wins: its slowest repetition is faster than every repetition of "
-        "the other engines, and "
-        "no other median is within the noise of the run (3.5 %)"
-    )
-
-
-@pytest.mark.parametrize(
-    ("engine", "pass_", "remark"),
-    [
-        ("alpha", "throughput", " (disturbed)"),
-        ("beta-tree", "throughput", " (disturbed)"),
-        ("alpha", "latency", ""),
-        ("floor", "throughput", ""),
-    ],
-)
-def test_a_win_in_a_disturbed_contest_says_so(
-    tmp_path: Path, engine: str, pass_: str, remark: str
-) -> None:
-    def change(line: Line) -> None:
-        is_chosen = (line["engine"], line["pass"]) == (engine, pass_)
-        if is_chosen and line["repetition"] != 2:
-            line |= synthetic_run.disturbed(line, "steal 30 %")
-
-    compared = comparison.compare(run_of(tmp_path, {}, change))
-    sentences_shown = {sentences.chart_verdict(chart) for chart in compared.charts}
-    assert sentences_shown == {f"Alpha wins, 2.00× ahead of the next{remark}"}
-
-
-def test_a_win_of_only_disturbed_repetitions_is_not_a_win(tmp_path: Path) -> None:
-    def change(line: Line) -> None:
-        if line["engine"] == "alpha":
-            line |= synthetic_run.disturbed(line, "steal 30 %")
-
-    run = run_of(tmp_path, {}, change)
-    compared = comparison.compare(run)
-    text = "Alpha is fastest, but not a winner: every repetition disturbed"
-    assert {sentences.chart_verdict(chart) for chart in compared.charts} == {text}
-    assert sentences.headline(compared).startswith("Alpha is fastest in ")
-    text = "4 charts have no winner: every repetition disturbed."
-    assert text in sentences.verdict_rest(compared)
-    assert "(fastest, every repetition disturbed)" in markdown.render(run)
-    assert "★</" not in report_page.render(run)
-    assert "★<s" not in report_page.render(run)
-
-
-def test_a_run_of_ties_without_a_win_lists_no_engine(tmp_path: Path) -> None:
-    def change(line: Line) -> None:
-        if line["engine"] == "alpha" and line["benchmark"] != "readseq":
-            line |= synthetic_run.disturbed(line, "steal 30 %")
-
-    rates = {name: dict(by_benchmark) for name, by_benchmark in APART.items()}
-    rates["readseq"]["beta-tree"] = 1000 / 1.029
-    compared = comparison.compare(run_of(tmp_path, rates, change))
-    assert sentences.headline(compared) == "No engine wins any of 4 charts"
-    rest = sentences.verdict_rest(compared)
-    assert rest.startswith(
-        ". One chart is a tie, within the noise of the run. 3 charts"
-    )
-
-
-def test_two_repetitions_cannot_win(tmp_path: Path) -> None:
-    plan = synthetic_run.plan(repetitions=2)
-    run = load_run(synthetic_run.write_run(tmp_path, plan))
-    compared = comparison.compare(run)
-    assert sentences.headline(compared) == "Alpha is fastest in 8 of 8 charts"
-    assert "8 charts have no winner: only 2 repetitions." in (
-        sentences.verdict_rest(compared)
-    )
-    assert "(fastest, only 2 repetitions)" in markdown.render(run)
-
-
-def test_unmeasured_noise_is_reported_with_the_rule(tmp_path: Path) -> None:
-    run = load_run(synthetic_run.write_run(tmp_path))
-    text = "the noise of the run was not measured, so a win is based on the repetitions"
-    assert text in sentences.win_rule(comparison.compare(run))
-    assert text in markdown.render(run)
-    assert text in report_page.render(run)

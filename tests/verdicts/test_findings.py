@@ -210,7 +210,7 @@ def test_a_finding_is_next_to_a_rate_and_removes_nothing(tmp_path: Path) -> None
     shown = [(r.engine.name, r.findings) for _, r in compared.ranked_rows if r.findings]
     assert shown == [("alpha", ("closing took 49× the timed work",))]
     assert {row.status for _, row in compared.ranked_rows} == {"ok"}
-    assert compared.standings[0].won == len(compared.charts)
+    assert compared.standings[0].won == compared.charts
 
 
 def test_the_first_committed_run_has_no_finding() -> None:

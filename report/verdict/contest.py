@@ -1,0 +1,235 @@
+"""The verdict of a chart: one engine wins, engines are level, or neither is shown.
+
+Leads are tested in pairs (stats/leads.py), with the spread of the whole run.  The
+engine with the best median wins if it is significantly faster than every other ranked
+engine.  Engines are level if they are shown to differ by less than LEVEL.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from report.model.plan import Engine
+from report.model.run import Cell, Measured
+from report.stats import leads
+from report.stats.aligned_ranks import Floats
+from report.stats.leads import Leads
+from report.stats.repetition_stats import Summary
+from report.stats.shifts import as_log, as_share
+from report.terms import numbers
+from report.verdict import chart_row
+
+LEVEL = 0.05  # a share: engines that differ by less are level
+LEAST_REPETITIONS = 3  # of each engine, for any verdict
+_MANY = 100  # repetitions; if more are needed, a quieter machine is better advice
+
+
+class Outcome(Enum):
+    """What a chart shows about its ranked engines."""
+
+    WIN = "wins"
+    LEVEL = "level"
+    UNDECIDED = "undecided"
+    UNCONTESTED = "uncontested"  # only one engine has a rate
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class ChartVerdict:
+    """The verdict of a chart; `leaders` has the engine with the best median first.
+
+    The other leaders are those that it is not shown to be ahead of.  If undecided,
+    `doubt` is the reason, or "" if the leads are too small: then leads below
+    `smallest` (a share) can be missed, and about `needed` repetitions would decide,
+    None if more than a hundred.
+    """
+
+    outcome: Outcome
+    leaders: tuple[str, ...]
+    doubt: str = ""
+    smallest: float = 0.0
+    needed: int | None = None
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The verdict of a chart; `best` and `floor` are median rates.
+
+    `best` is 0.0 if fewer than two ranked engines have a rate, and `floor` if unknown.
+    """
+
+    verdict: ChartVerdict
+    best: float
+    floor: float
+
+
+@dataclass(frozen=True)
+class _Field:
+    """The engines of a chart that are compared, and their log times in each round."""
+
+    engines: tuple[Engine, ...]
+    times: Floats  # (engines, rounds)
+
+    @property
+    def rounds(self) -> int:
+        """The rounds in which all of these engines were measured."""
+        return int(self.times.shape[1])
+
+    @property
+    def is_paired(self) -> bool:
+        """True if the field has ratios, and more than one of each."""
+        return len(self.engines) > 1 and self.rounds > 1
+
+    @property
+    def twins(self) -> list[tuple[int, int]]:
+        """The indexes of each control and of the engine that it measures again."""
+        names = [engine.name for engine in self.engines]
+        return [
+            (index, names.index(engine.twin_of))
+            for index, engine in enumerate(self.engines)
+            if engine.twin_of in names
+        ]
+
+    def places(self, order: Iterable[str]) -> list[int]:
+        """Return the indexes of engines by name."""
+        names = [engine.name for engine in self.engines]
+        return [names.index(name) for name in order]
+
+
+class Contests:
+    """The contests of a run, which may still be in progress.
+
+    The spread of its repetitions is learnt when this is made.
+    """
+
+    def __init__(self, run: Measured) -> None:
+        self._run = run
+        self._fields = {
+            (scenario.name, benchmark): _field(run, scenario.name, benchmark)
+            for scenario, benchmark in run.plan.charts
+        }
+        paired = [field for field in self._fields.values() if field.is_paired]
+        of_charts = [leads.spreads(field.times).mean() for field in paired]
+        self._spread = float(np.median(of_charts)) if of_charts else 0.0
+        self._freedom = sum(leads.freedom(len(f.engines), f.rounds) for f in paired)
+
+    def of(self, scenario: str, benchmark: str) -> Contest:
+        """Return the contest of a chart of the plan."""
+        by_role: dict[str, dict[str, Summary]] = {"": {}, "floor": {}}
+        for engine in self._run.plan.engines:
+            cell = self._run.cell(engine.name, scenario, benchmark)
+            if summary := chart_row.summary_of(cell):
+                by_role.setdefault(engine.role, {})[engine.name] = summary
+        best, floor = (
+            max((s.median for s in by_role[role].values()), default=0.0)
+            for role in ("", "floor")
+        )
+        if len(by_role[""]) < 2:
+            best = 0.0
+        verdict = self._verdict((scenario, benchmark), by_role[""])
+        return Contest(verdict, best, floor)
+
+    def _verdict(
+        self, chart: tuple[str, str], ranked: Mapping[str, Summary]
+    ) -> ChartVerdict:
+        if not ranked:
+            return ChartVerdict(Outcome.NONE, ())
+        order = sorted(ranked, key=lambda name: -ranked[name].median)
+        if len(order) == 1:
+            return ChartVerdict(Outcome.UNCONTESTED, tuple(order))
+        field = self._fields[chart]
+        if field.rounds < LEAST_REPETITIONS:
+            doubt = f"only {numbers.count(field.rounds, 'repetition')}"
+            return ChartVerdict(Outcome.UNDECIDED, (order[0],), doubt)
+        paired = self._leads(field)
+        verdict = _decided(order, field, paired)
+        winner = self._run.cell(order[0], *chart)
+        if verdict.outcome is not Outcome.WIN or winner is None:
+            return verdict
+        doubt = _disturbance(winner) or _control(order, field, paired)
+        return (
+            ChartVerdict(Outcome.UNDECIDED, verdict.leaders, doubt)
+            if doubt
+            else verdict
+        )
+
+    def _leads(self, field: _Field) -> Leads:
+        own = leads.spreads(field.times)
+        spread = leads.moderated(own, self._spread, field.rounds)
+        return leads.leads(field.times, spread, self._freedom)
+
+
+def _field(run: Measured, scenario: str, benchmark: str) -> _Field:
+    """Return the ranked engines and the controls of a chart that have a rate."""
+    engines, rates = [], []
+    for engine in run.plan.engines:
+        cell = run.cell(engine.name, scenario, benchmark)
+        if cell and cell.rates and engine.role in ("", "control"):
+            engines.append(engine)
+            measured = ((m.repetition, m.ops_per_sec) for m in cell.repetitions)
+            rates.append({number: rate for number, rate in measured if rate})
+    common = sorted(set.intersection(*(set(r) for r in rates))) if rates else []
+    times = [[-math.log(r[number]) for number in common] for r in rates]
+    return _Field(tuple(engines), np.asarray(times).reshape(len(rates), len(common)))
+
+
+def _disturbance(winner: Cell) -> str:
+    """Return why the winner's repetitions prove nothing, or ""."""
+    is_disturbed = all(m.disturbed for m in winner.repetitions)
+    return "every repetition disturbed" if is_disturbed else ""
+
+
+def _control(order: Sequence[str], field: _Field, paired: Leads) -> str:
+    """Return which engine is as far from itself as the winner from another, or ""."""
+    best, *others = field.places(order)
+    nearest = min(float(paired.logs[best, place]) for place in others)
+    for control, twin in field.twins:
+        apart = paired.significant[control, twin] or paired.significant[twin, control]
+        if apart and abs(float(paired.logs[control, twin])) >= nearest:
+            return f"{field.engines[twin].title}, measured twice, differs as much"
+    return ""
+
+
+def _decided(order: Sequence[str], field: _Field, paired: Leads) -> ChartVerdict:
+    """Return the verdict on ranked engines in the order of their medians."""
+    best, *others = field.places(order)
+    ahead, level = paired.significant[best], paired.level(as_log(LEVEL))[best]
+    rivals = [
+        (name, place)
+        for name, place in zip(order[1:], others, strict=True)
+        if not ahead[place]
+    ]
+    leaders = (order[0], *(name for name, _ in rivals))
+    if not rivals:
+        return ChartVerdict(Outcome.WIN, leaders)
+    open_ = [place for _, place in rivals if not level[place]]
+    if not open_:
+        return ChartVerdict(Outcome.LEVEL, leaders)
+    smallest = max(float(paired.smallest[best, place]) for place in open_)
+    needed = [_needed(paired, best, place, field.rounds) for place in open_]
+    return ChartVerdict(
+        Outcome.UNDECIDED,
+        leaders,
+        smallest=as_share(smallest),
+        needed=_largest(needed),
+    )
+
+
+def _needed(paired: Leads, best: int, rival: int, rounds: int) -> float:
+    """Return about how many repetitions would show a lead, or that there is none."""
+    lead = abs(float(paired.logs[best, rival]))
+    margin = float(max(paired.margins[best, rival], paired.half_margins[best, rival]))
+    to_show = float(paired.smallest[best, rival]) / lead if lead else math.inf
+    room = as_log(LEVEL) - lead
+    to_level = margin / room if room > 0 else math.inf
+    return max(rounds + 1, math.ceil(rounds * min(to_show, to_level, _MANY) ** 2))
+
+
+def _largest(counts: Iterable[float]) -> int | None:
+    most = max(counts)
+    return int(most) if most <= _MANY else None

@@ -1,0 +1,231 @@
+"""The verdict of a chart: who wins, who is level, and what is undecided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.formats import markdown
+from report.model.run import Run
+from report.page import report_page
+from report.trust.judge import load_run
+from report.verdict import comparison
+from report.verdict.comparison import Chart, Comparison
+from report.verdict.contest import ChartVerdict, Outcome
+from report.words import sentences
+from tests.builders import synthetic_records, synthetic_run
+
+Line = dict[str, Any]
+NS = dict[str, Sequence[float]]  # relative times of each repetition, by engine
+# The slowness of three engines in the order of EVEN, as multiples of 1 % noise.
+_PATTERN = ((0.0, 1.0, -1.0), (1.0, 0.0, -1.0), (-1.0, 0.0, 1.0))
+EVEN = {"alpha": 1.0, "beta-tree": 2.0, "gamma": 10.0}
+
+
+def noisy(noise: float = 0.01, repetitions: int = 3, **times: float) -> NS:
+    """Return times of each repetition around these of the engines (or EVEN)."""
+    means = {**EVEN, **{name.replace("_", "-"): time for name, time in times.items()}}
+    return {
+        name: [mean * (1 + noise * pattern[n % 3]) for n in range(repetitions)]
+        for (name, mean), pattern in zip(means.items(), _PATTERN, strict=True)
+    }
+
+
+def run_of(
+    folder: Path,
+    times: dict[str, NS],
+    change: Callable[[Line], None] | None = None,
+    usual: NS | None = None,
+    control: bool = True,
+) -> Run:
+    """Return a run of the baseline; charts that are not named have `usual` times."""
+    engines = [*synthetic_run.ENGINES, *([synthetic_run.CONTROL] if control else [])]
+    plan = synthetic_run.plan(engines)
+    if control:
+        plan["engines"][-1]["twin_of"] = "alpha"
+    plan["scenarios"] = plan["scenarios"][:1]
+    plan["cells"] = [c for c in plan["cells"] if c["scenario"] == "baseline"]
+    plan["suite"]["latency"] = False
+    lines = []
+    for cell in plan["cells"]:
+        named = {**(usual or noisy()), **times.get(cell["benchmark"], {})}
+        named.setdefault("alpha-control", named["alpha"])
+        named.setdefault("floor", [0.01] * len(named["alpha"]))
+        lines += [
+            synthetic_records.line(cell, number, 1e5 / time)
+            for number, time in enumerate(named[cell["engine"]], 1)
+        ]
+    plan["repetitions"] = max(line["repetition"] for line in lines)
+    for line in lines:
+        if change:
+            change(line)
+    return load_run(synthetic_run.write_run(folder, plan, lines))
+
+
+def compared_in(folder: Path, times: NS, **more: Any) -> Comparison:
+    """Return a comparison whose chart of sequential reads has these times."""
+    return comparison.compare(run_of(folder, {"readseq": times}, **more))
+
+
+def chart_in(folder: Path, times: NS, **more: Any) -> Chart:
+    """Return the chart of sequential reads, with these times of its engines."""
+    charts = compared_in(folder, times, **more).charts
+    return next(chart for chart in charts if chart.benchmark == "readseq")
+
+
+def test_an_engine_far_ahead_of_all_others_wins(tmp_path: Path) -> None:
+    chart = chart_in(tmp_path, {})
+    assert chart.verdict == ChartVerdict(Outcome.WIN, ("alpha",))
+    assert sentences.chart_verdict(chart) == "Alpha wins, 2.00× ahead of the next"
+
+
+NEAR: NS = {"alpha": (1.0, 1.001, 0.999), "beta-tree": (1.011, 1.012, 1.013)}
+
+
+def test_the_noise_of_the_run_decides_about_a_small_lead(tmp_path: Path) -> None:
+    """Every repetition of Alpha is faster than every one of Beta."""
+    loud = chart_in(tmp_path / "loud", NEAR, usual=noisy(0.08)).verdict
+    assert (loud.outcome, loud.doubt) == (Outcome.UNDECIDED, "")
+    assert loud.leaders == ("alpha", "beta-tree")
+    quiet = chart_in(tmp_path / "quiet", NEAR, usual=noisy(0.0005)).verdict
+    assert (quiet.outcome, quiet.leaders) == (Outcome.WIN, ("alpha",))
+
+
+def test_an_undecided_chart_tells_what_it_could_miss(tmp_path: Path) -> None:
+    chart = chart_in(tmp_path, NEAR, usual=noisy(0.08))
+    verdict = chart.verdict
+    assert verdict.needed is not None
+    assert 0.012 < verdict.smallest < 0.3
+    assert 3 < verdict.needed < 100
+    assert sentences.chart_verdict(chart) == (
+        "Undecided between Alpha and Beta Tree: leads under "
+        f"{verdict.smallest * 100:.0f} % can be missed; about {verdict.needed}"
+        " repetitions would decide"
+    )
+
+
+def test_as_many_repetitions_as_are_said_to_be_needed_decide(tmp_path: Path) -> None:
+    lead = {"alpha": 1.0, "beta_tree": 1.04}
+    few = noisy(0.04, 3, **lead)
+    verdict = chart_in(tmp_path / "few", few, usual=noisy(0.04)).verdict
+    assert (verdict.outcome, verdict.doubt) == (Outcome.UNDECIDED, "")
+    assert verdict.needed is not None
+    enough = noisy(0.04, verdict.needed, **lead)
+    usual = noisy(0.04, verdict.needed)
+    decided = chart_in(tmp_path / "enough", enough, usual=usual).verdict
+    assert (decided.outcome, decided.leaders) == (Outcome.WIN, ("alpha",))
+
+
+def test_many_repetitions_show_that_equal_engines_are_level(tmp_path: Path) -> None:
+    level = noisy(0.01, 15, beta_tree=1.0)
+    chart = chart_in(tmp_path, level, usual=noisy(0.01, 15))
+    assert chart.verdict.outcome is Outcome.LEVEL
+    assert set(chart.verdict.leaders) == {"alpha", "beta-tree"}
+    text = sentences.chart_verdict(chart)
+    assert text.endswith(" are level within 5 %")
+    assert "Gamma" not in text
+
+
+def test_engines_of_a_noisy_run_are_not_called_level(tmp_path: Path) -> None:
+    equal = noisy(0.1, beta_tree=1.0)
+    verdict = chart_in(tmp_path, equal, usual=noisy(0.1)).verdict
+    assert verdict.outcome is Outcome.UNDECIDED
+    assert verdict.smallest > 0.1
+
+
+@pytest.mark.parametrize(
+    ("repetitions", "word"), [(1, "repetition"), (2, "repetitions")]
+)
+def test_fewer_than_three_repetitions_have_no_verdict(
+    tmp_path: Path, repetitions: int, word: str
+) -> None:
+    run = run_of(tmp_path, {}, usual=noisy(0.01, repetitions))
+    compared = comparison.compare(run)
+    assert sentences.headline(compared) == "No engine wins any of 4 charts"
+    doubt = f"only {repetitions} {word}"
+    assert f"4 charts are undecided: {doubt}." in sentences.verdict_rest(compared)
+    assert f"(fastest, {doubt})" in markdown.render(run)
+    assert not any(standing.won for standing in compared.standings)
+
+
+def test_a_control_that_differs_from_its_engine_hides_leads_of_that_size(
+    tmp_path: Path,
+) -> None:
+    """Alpha is 30 % faster than itself: a lead of 20 % is no win, twice is one."""
+    apart = {"alpha-control": (1.3, 1.3, 1.3)}
+    small = chart_in(tmp_path / "small", noisy(0.01, beta_tree=1.2) | apart)
+    assert small.verdict.outcome is Outcome.UNDECIDED
+    assert small.verdict.doubt == "Alpha, measured twice, differs as much"
+    large = chart_in(tmp_path / "large", noisy(0.01, beta_tree=2.0) | apart)
+    assert large.verdict.outcome is Outcome.WIN
+    same = chart_in(tmp_path / "same", noisy(0.01, beta_tree=1.2))
+    assert same.verdict.outcome is Outcome.WIN
+
+
+def test_one_engine_alone_wins_nothing(tmp_path: Path) -> None:
+    def only_alpha(line: Line) -> None:
+        if line["engine"] in ("beta-tree", "gamma"):
+            line |= {"status": "error", "reason": "synthetic"}
+
+    compared = compared_in(tmp_path, {}, change=only_alpha)
+    assert {c.verdict.outcome for c in compared.charts} == {Outcome.UNCONTESTED}
+    assert "wins" not in sentences.headline(compared)
+    assert "winner" not in sentences.headline(compared)
+
+
+@pytest.mark.parametrize(
+    ("engine", "remark"),
+    [("alpha", " (disturbed)"), ("beta-tree", " (disturbed)"), ("floor", "")],
+)
+def test_a_win_in_a_disturbed_contest_says_so(
+    tmp_path: Path, engine: str, remark: str
+) -> None:
+    def change(line: Line) -> None:
+        if line["engine"] == engine and line["repetition"] != 2:
+            line |= synthetic_run.disturbed(line, "steal 30 %")
+
+    compared = compared_in(tmp_path, {}, change=change)
+    shown = {sentences.chart_verdict(chart) for chart in compared.charts}
+    assert shown == {f"Alpha wins, 2.00× ahead of the next{remark}"}
+
+
+def test_a_win_of_only_disturbed_repetitions_is_not_a_win(tmp_path: Path) -> None:
+    def change(line: Line) -> None:
+        if line["engine"] == "alpha":
+            line |= synthetic_run.disturbed(line, "steal 30 %")
+
+    run = run_of(tmp_path, {}, change)
+    compared = comparison.compare(run)
+    text = "Undecided, Alpha is fastest: every repetition disturbed"
+    assert {sentences.chart_verdict(chart) for chart in compared.charts} == {text}
+    assert sentences.headline(compared) == "No engine wins any of 4 charts"
+    text = "4 charts are undecided: every repetition disturbed."
+    assert text in sentences.verdict_rest(compared)
+    assert "(fastest, every repetition disturbed)" in markdown.render(run)
+    assert "★</" not in report_page.render(run)
+    assert "★<s" not in report_page.render(run)
+
+
+def test_no_format_sums_wins_or_averages_over_charts(tmp_path: Path) -> None:
+    run = run_of(tmp_path, {})
+    compared = comparison.compare(run)
+    assert sentences.headline(compared) == "4 of 4 charts have a winner"
+    assert sentences.standing_lines(compared) == [
+        "Alpha, measured in 4 charts: wins Baseline (sequential reads, random reads, "
+        "sequential writes, random writes)",
+        "Beta Tree, measured in 4 charts: wins no chart",
+        "Gamma, measured in 4 charts: wins no chart",
+    ]
+    for text in (markdown.render(run), report_page.render(run)):
+        assert "geometric mean" not in text
+        assert "Alpha wins 4" not in text
+
+
+def test_engines_are_compared_in_the_rounds_that_all_have(tmp_path: Path) -> None:
+    """A run in progress: Gamma has one repetition, so there is no verdict yet."""
+    times = {**noisy(), "gamma": (10.0,)}
+    verdict = chart_in(tmp_path, times).verdict
+    assert verdict == ChartVerdict(Outcome.UNDECIDED, ("alpha",), "only 1 repetition")
