@@ -15,7 +15,7 @@ from report.terms.text_table import TableRow, TextTable, escaped
 from report.verdict import comparison, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
-from report.verdict.contest import Outcome
+from report.verdict.contest import Outcome, Ranking
 from report.words import (
     chart_detail,
     overview,
@@ -49,7 +49,8 @@ def render(run: Run) -> str:
         blocks += _section(scenario.title, scenario, charts)
     blocks += [
         f"Rates are medians of {run.plan.repetitions}; in brackets: how many times "
-        f"slower than the best. A rate in bold {escaped(sentences.WIN_RULE)}."
+        "slower than the best. “Finished” includes the work that was deferred. "
+        f"A rate in bold {escaped(sentences.WIN_RULE)}."
         + "".join(f" {sign} {text}." for sign, text in sentences.legend(compared)),
         *_space(compared),
         *_details(run, compared),
@@ -99,13 +100,26 @@ def _cell(chart: Chart, row: Row) -> str:
     rate = numbers.rounded(row.summary.median)
     if not row.engine.ranked:
         return rate + signs
-    if row.leads:
-        outcome = chart.verdict.outcome.value
-        if chart.verdict.doubt:
-            outcome = f"fastest, {chart.verdict.doubt}"
-        is_win = chart.verdict.outcome is Outcome.WIN
-        return (f"**{rate}**" if is_win else f"{rate} ({outcome})") + signs
-    return f"{rate} ({numbers.slower(row.off_best or 1.0)}){signs}"
+    accepted = _figure(rate, row.lead(row.accepted), row.off_best, row.accepted)
+    finished = ""
+    if row.finished_rate is not None:
+        rate = numbers.rounded(row.finished_rate)
+        lead = row.lead(row.finished)
+        finished = _figure(rate, lead, row.finished_off_best, row.finished)
+        finished = f"; finished: {finished}"
+    return f"{accepted}{finished}{signs}"
+
+
+def _figure(
+    rate: str, lead: str, off_best: float | None, ranking: Ranking | None
+) -> str:
+    """Return a rate with its place: bold if it wins, else the reason or distance."""
+    if lead == Outcome.WIN.value:
+        return f"**{rate}**"
+    if lead and ranking:
+        doubt = ranking.verdict.doubt
+        return f"{rate} ({f'fastest, {doubt}' if doubt else lead})"
+    return f"{rate} ({numbers.slower(off_best)})" if off_best else rate
 
 
 def _remarks(charts: Iterable[Chart]) -> list[str]:

@@ -12,6 +12,8 @@ from report.terms.text_table import one_line
 
 # Status of an ok line whose digest disagrees with that of another engine.
 DISPUTED = "disputed"
+# Statuses of a cell that an engine or its executable is to blame for.
+FAILURES = ("wrong", "error", "timeout")
 # Statuses from the most to the least severe; the first one present is the cell's.
 GRAVEST_FIRST = (
     "wrong",

@@ -96,6 +96,7 @@ def _environment() -> jinja2.Environment:
         columns=column_help,
         comparison=comparison,
         flags=sentences.flags,
+        led=sentences.led,
         level=sentences.LEVEL_TEXT,
         heat=_heat,
         remarks=sentences.remarks,

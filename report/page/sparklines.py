@@ -13,7 +13,6 @@ from report.page.axes import Scale
 from report.stats import timeline
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
-from report.words.usage import all_rows
 
 COLUMNS = 100
 HEIGHT = 40  # of the drawing's own units, in whole numbers
@@ -35,7 +34,7 @@ class Spark:
 def sparks(chart: Chart) -> list[Spark]:
     """Return the lane of each engine whose median repetition has a timeline."""
     drawn = []
-    for row in all_rows(chart):
+    for row in chart.all_rows:
         m = median_repetition(row)
         line = timeline.timeline(m.record) if m else None
         if not m or not line:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from report.model.plan import Engine
-from report.model.run import Run
+from report.model.run import FAILURES, Run
 from report.page import line_plot
 from report.page.identity import EngineLook, look, looks
 from report.page.line_plot import Plot, PlotLine, PlotPoint
@@ -23,7 +23,6 @@ from report.published.published_tables import (
 from report.terms import numbers, titles
 from report.verdict import sweeps
 from report.verdict.chart_row import Row
-from report.verdict.comparison import FAILURES
 from report.verdict.sweeps import Member, Sweep
 from report.words import chart_detail, sentences, workloads
 from report.words.cell_text import EMPTY, CellText, as_printed, figure, merged

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from report.model.plan import Engine, Scenario
@@ -13,6 +14,7 @@ from report.stats import repetition_stats, resources
 from report.stats.resources import Resources
 from report.terms import titles
 from report.verdict import rate_findings
+from report.verdict.contest import Ranking
 
 NOT_PLANNED = "not planned"
 _LEFT_OUT = "not selected in this run"
@@ -31,7 +33,8 @@ _NOTABLE_PROCESSORS = 1.05  # more than a single thread can keep busy
 class Row:
     """One engine in one chart; every value is None unless the cell is ok.
 
-    Times are medians over the throughput repetitions.  `latency` is the latency
+    `accepted` and `finished` are the rankings that it is part of.  Times are medians
+    over the throughput repetitions.  `latency` is the latency
     repetition if it is ok, `recover_ns` the time that a fresh process needed to open
     the database of a killed latency repetition, and `observer_cost` how much longer
     an operation took in the latency repetition (0.1 is 10 %).  `disturbed` has the
@@ -43,10 +46,10 @@ class Row:
     reason: str
     repetitions: tuple[Measurement, ...]
     summary: repetition_stats.Summary | None
-    off_best: float | None
+    accepted: Ranking | None
+    finished: Ranking | None
     off_baseline: float | None
     harness_bound: bool
-    leads: bool
     latency: Measurement | None
     used: Resources
     open_ns: float | None
@@ -58,6 +61,33 @@ class Row:
     disturbed: tuple[str, ...]
     repeated: int
     findings: tuple[str, ...]
+
+    @property
+    def off_best(self) -> float | None:
+        """How many times the best accepted median it needs, None if not ranked."""
+        return self.accepted.off_best(self.engine.name) if self.accepted else None
+
+    @property
+    def leads(self) -> bool:
+        """True if it is one of the leaders of its accepted ranking."""
+        return self.lead(self.accepted) != ""
+
+    def lead(self, ranking: Ranking | None) -> str:
+        """Return the outcome of a ranking if it is one of the leaders, else ""."""
+        if ranking is None or self.engine.name not in ranking.verdict.leaders:
+            return ""
+        return ranking.verdict.outcome.value
+
+    @property
+    def finished_rate(self) -> float | None:
+        """The median operations per second with the work that they deferred."""
+        ranking = self.finished
+        return 1e9 / ranking.medians_ns[self.engine.name] if ranking else None
+
+    @property
+    def finished_off_best(self) -> float | None:
+        """How many times the best finished median it needs, None if not ranked."""
+        return self.finished.off_best(self.engine.name) if self.finished else None
 
     @property
     def ns_per_op(self) -> float | None:
@@ -123,16 +153,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Field:
-    """The engines of a chart: `best` and `floor` are median rates in ops/s.
+    """The engines of a chart: their rankings, and the floor's median rate in ops/s.
 
-    `best` is 0.0 if fewer than two ranked engines have a rate, and `floor` if unknown.
+    `floor` is 0.0 if unknown.
     """
 
     scenario: Scenario
     benchmark: str
-    best: float
+    accepted: tuple[Ranking, ...]
+    finished: tuple[Ranking, ...]
     floor: float
-    leaders: tuple[str, ...]
 
 
 def row(run: Run, engine: Engine, field: Field) -> Row:
@@ -152,13 +182,13 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         reason=cell.reason if cell else _LEFT_OUT,
         repetitions=repetitions,
         summary=summary,
-        off_best=_off_best(engine, summary, field.best),
+        accepted=_ranking(field.accepted, engine),
+        finished=_ranking(field.finished, engine),
         off_baseline=_off_baseline(run, engine, field.benchmark, summary),
         harness_bound=summary is not None
         and engine.role != "floor"
         and field.floor > 0
         and summary.median * HARNESS_BOUND_RATIO >= field.floor,
-        leads=engine.name in field.leaders,
         latency=latency,
         used=resources.medians(records),
         open_ns=repetition_stats.median(m.figure("open_ns") for m in ok),
@@ -191,11 +221,9 @@ def summary_of(cell: Cell | None) -> repetition_stats.Summary | None:
     return repetition_stats.summarize(cell.rates) if cell else None
 
 
-def _off_best(
-    engine: Engine, summary: repetition_stats.Summary | None, best: float
-) -> float | None:
-    """Return how many times slower than the best it is; None if nothing is ranked."""
-    return best / summary.median if summary and engine.ranked and best else None
+def _ranking(rankings: Iterable[Ranking], engine: Engine) -> Ranking | None:
+    """Return the ranking that an engine is part of."""
+    return next((r for r in rankings if engine.name in r.medians_ns), None)
 
 
 def _off_baseline(

@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.model.plan import Engine, Scenario
-from report.model.run import DISPUTED, Run
+from report.model.run import DISPUTED, FAILURES, Run
 from report.stats import repetition_stats
 from report.terms import titles
 from report.verdict import chart_row, control
 from report.verdict.chart_row import HARNESS_BOUND_RATIO, Row
-from report.verdict.contest import ChartVerdict, Contest, Contests, Outcome
+from report.verdict.contest import Contests, Outcome, Ranking
+from report.verdict.metric import ACCEPTED, FINISHED
 
 __all__ = [
     "ALARMS",
-    "FAILURES",
     "HARNESS_BOUND_RATIO",
     "Chart",
     "Comparison",
@@ -30,17 +30,21 @@ __all__ = [
     "compare",
 ]
 
-FAILURES = ("wrong", "error", "timeout")
 ALARMS = (*FAILURES, DISPUTED)
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One benchmark of one scenario; `rows` has the ranked engines in run order."""
+    """One benchmark of one scenario; `rows` has the ranked engines in run order.
+
+    `accepted` and `finished` have a ranking for each group of engines that may be
+    compared.  `finished` is () if the benchmark leaves no work to finish.
+    """
 
     scenario: Scenario
     benchmark: str
-    verdict: ChartVerdict
+    accepted: tuple[Ranking, ...]
+    finished: tuple[Ranking, ...]
     rows: tuple[Row, ...]
     references: tuple[Row, ...]
     floors: tuple[Row, ...]
@@ -73,6 +77,15 @@ class Chart:
         return titles.unit(self.benchmark)
 
     @property
+    def disagreements(self) -> tuple[Ranking, ...]:
+        """The accepted rankings whose winner is another one when it has finished."""
+        finished = {r.group: r.winner for r in self.finished}
+        pairs = [(r, finished.get(r.group, "")) for r in self.accepted]
+        return tuple(
+            r for r, other in pairs if r.winner and other not in ("", r.winner)
+        )
+
+    @property
     def disputed(self) -> bool:
         """True if digests disagree, so that no engine can be ranked."""
         return any(row.status == DISPUTED for row in self.rows)
@@ -83,6 +96,16 @@ class Chart:
         return (*self.controls, *self.references, *self.floors)
 
     @property
+    def all_rows(self) -> tuple[Row, ...]:
+        """All rows, the unranked ones last."""
+        return (*self.rows, *self.unranked)
+
+    @property
+    def rated_rows(self) -> tuple[Row, ...]:
+        """The rows that have a rate, the unranked ones last."""
+        return tuple(row for row in self.all_rows if row.summary)
+
+    @property
     def fastest_repetition(self) -> float:
         """The rate in ops/s at the right end of the bars, the control's included."""
         drawn = (*self.rows, *self.controls)
@@ -91,17 +114,27 @@ class Chart:
 
 @dataclass(frozen=True)
 class Standing:
-    """One ranked engine over all charts: those that it wins, and shares.
+    """One ranked engine over all charts: where it leads.
 
-    There is no sum or mean over charts: they have different weights for every user.
+    `won` has the charts in which it is the first in its ranking, by both figures if
+    there are two; `accepts` and `finishes` those in which it is by one of two; `level`
+    those in which it is level with others.  There is no sum or mean over charts: they
+    have other weights for every user.
     """
 
     engine: Engine
     rated: int
     won: tuple[Chart, ...]
+    accepts: tuple[Chart, ...]
+    finishes: tuple[Chart, ...]
     level: tuple[Chart, ...]
     worst: Row | None
     worst_chart: Chart | None
+
+    @property
+    def leads(self) -> bool:
+        """True if it is first or level in some chart."""
+        return bool(self.won or self.accepts or self.finishes or self.level)
 
 
 @dataclass(frozen=True)
@@ -126,9 +159,15 @@ class Comparison:
 
 def compare(run: Run) -> Comparison:
     """Return the charts with at least one planned cell, and the standings."""
-    contests = Contests(run)
+    accepted, finished = Contests(run, ACCEPTED), Contests(run, FINISHED)
     charts = tuple(
-        _chart(run, scenario, benchmark, contests.of(scenario.name, benchmark))
+        _chart(
+            run,
+            scenario,
+            benchmark,
+            accepted.of(scenario.name, benchmark),
+            finished.of(scenario.name, benchmark),
+        )
         for scenario, benchmark in run.plan.charts
         if any(run.cell(e.name, scenario.name, benchmark) for e in run.plan.engines)
     )
@@ -170,14 +209,15 @@ def _by_benchmark(charts: list[Chart]) -> list[Chart]:
     return sorted(charts, key=lambda chart: order.index(chart.benchmark))
 
 
-def _chart(run: Run, scenario: Scenario, benchmark: str, contest: Contest) -> Chart:
-    field = chart_row.Field(
-        scenario,
-        benchmark,
-        best=contest.best,
-        floor=contest.floor,
-        leaders=contest.verdict.leaders,
-    )
+def _chart(
+    run: Run,
+    scenario: Scenario,
+    benchmark: str,
+    accepted: tuple[Ranking, ...],
+    finished: tuple[Ranking, ...],
+) -> Chart:
+    floor = _floor(run, scenario.name, benchmark)
+    field = chart_row.Field(scenario, benchmark, accepted, finished, floor)
     by_role: dict[str, list[Row]]
     by_role = {"": [], "reference": [], "floor": [], "control": []}
     for engine in run.plan.engines:
@@ -185,12 +225,21 @@ def _chart(run: Run, scenario: Scenario, benchmark: str, contest: Contest) -> Ch
     return Chart(
         scenario,
         benchmark,
-        contest.verdict,
+        accepted,
+        finished,
         tuple(by_role[""]),
         tuple(by_role["reference"]),
         tuple(by_role["floor"]),
         tuple(by_role["control"]),
     )
+
+
+def _floor(run: Run, scenario: str, benchmark: str) -> float:
+    """Return the median rate of the floor in ops/s, 0.0 if unknown."""
+    floors = [engine for engine in run.plan.engines if engine.role == "floor"]
+    cells = (run.cell(engine.name, scenario, benchmark) for engine in floors)
+    summaries = map(chart_row.summary_of, cells)
+    return max((summary.median for summary in summaries if summary), default=0.0)
 
 
 def _row(chart: Chart, engine: Engine) -> Row:
@@ -199,17 +248,25 @@ def _row(chart: Chart, engine: Engine) -> Row:
 
 def _standing(engine: Engine, charts: Sequence[Chart]) -> Standing:
     pairs = [(chart, _row(chart, engine)) for chart in charts]
+
+    def _is_first(ranking: Ranking | None) -> bool:
+        return ranking is not None and ranking.winner == engine.name
+
+    def _is_level(row: Row) -> bool:
+        ranking = row.accepted
+        is_level = ranking and ranking.verdict.outcome is Outcome.LEVEL
+        return bool(is_level and row.leads)
+
     compared = [(c, row) for c, row in pairs if row.off_best is not None]
     worst = max(compared, key=lambda pair: pair[1].off_best or 0.0, default=None)
+    first = [(c, _is_first(row.accepted), _is_first(row.finished)) for c, row in pairs]
     return Standing(
         engine=engine,
         rated=sum(row.summary is not None for _, row in pairs),
-        won=_led(pairs, Outcome.WIN),
-        level=_led(pairs, Outcome.LEVEL),
+        won=tuple(c for c, a, f in first if a and (f or not c.finished)),
+        accepts=tuple(c for c, a, f in first if a and not f and c.finished),
+        finishes=tuple(c for c, a, f in first if f and not a),
+        level=tuple(c for c, row in pairs if _is_level(row)),
         worst=worst[1] if worst else None,
         worst_chart=worst[0] if worst else None,
     )
-
-
-def _led(pairs: Sequence[tuple[Chart, Row]], outcome: Outcome) -> tuple[Chart, ...]:
-    return tuple(c for c, row in pairs if row.leads and c.verdict.outcome is outcome)

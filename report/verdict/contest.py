@@ -8,21 +8,22 @@ engine.  Engines are level if they are shown to differ by less than LEVEL.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
-from report.model.plan import Engine
+from report.model.plan import CellName, Engine
 from report.model.run import Cell, Measured
 from report.stats import leads
 from report.stats.aligned_ranks import Floats
 from report.stats.leads import Leads
-from report.stats.repetition_stats import Summary
 from report.stats.shifts import as_log, as_share
 from report.terms import numbers
-from report.verdict import chart_row
+from report.verdict.metric import Metric, group_of
 
 LEVEL = 0.05  # a share: engines that differ by less are level
 LEAST_REPETITIONS = 3  # of each engine, for any verdict
@@ -35,8 +36,7 @@ class Outcome(Enum):
     WIN = "wins"
     LEVEL = "level"
     UNDECIDED = "undecided"
-    UNCONTESTED = "uncontested"  # only one engine has a rate
-    NONE = "none"
+    UNCONTESTED = "uncontested"  # only one engine has a value
 
 
 @dataclass(frozen=True)
@@ -57,28 +57,64 @@ class ChartVerdict:
 
 
 @dataclass(frozen=True)
-class Contest:
-    """The verdict of a chart; `best` and `floor` are median rates.
+class Ranking:
+    """The engines of a chart that may be compared, by one metric.
 
-    `best` is 0.0 if fewer than two ranked engines have a rate, and `floor` if unknown.
+    `group` is what they have in common, "" if all engines of the chart have it.
+    `best_ns` is the least median of the metric, None unless two engines have one.
     """
 
+    metric: Metric
+    group: str
+    medians_ns: Mapping[str, float]  # by engine, in run order
     verdict: ChartVerdict
-    best: float
-    floor: float
+
+    @property
+    def best_ns(self) -> float | None:
+        """The least median, None unless at least two engines have one."""
+        return min(self.medians_ns.values()) if len(self.medians_ns) > 1 else None
+
+    @property
+    def winner(self) -> str:
+        """The engine that wins, or ""."""
+        won = self.verdict.outcome is Outcome.WIN
+        return self.verdict.leaders[0] if won else ""
+
+    def off_best(self, engine: str) -> float | None:
+        """Return how many times the best median an engine needs, None if unranked."""
+        own, best = self.medians_ns.get(engine), self.best_ns
+        return own / best if own and best else None
 
 
 @dataclass(frozen=True)
 class _Field:
-    """The engines of a chart that are compared, and their log times in each round."""
+    """Engines of a chart, and the value of each in each round."""
 
     engines: tuple[Engine, ...]
-    times: Floats  # (engines, rounds)
+    values: tuple[Mapping[int, float], ...]
+
+    @cached_property
+    def times(self) -> Floats:
+        """The logs of the values (engines, rounds), of the rounds that all have."""
+        common = sorted(set.intersection(*map(set, self.values))) if self.values else []
+        logs = [
+            [math.log(values[number]) for number in common] for values in self.values
+        ]
+        return np.asarray(logs, float).reshape(len(self.values), len(common))
 
     @property
     def rounds(self) -> int:
         """The rounds in which all of these engines were measured."""
         return int(self.times.shape[1])
+
+    def only(self, names: Sequence[str]) -> _Field:
+        """Return the field of these engines and their controls."""
+        kept = [
+            (engine, values)
+            for engine, values in zip(self.engines, self.values, strict=True)
+            if engine.name in names or engine.twin_of in names
+        ]
+        return _Field(tuple(e for e, _ in kept), tuple(v for _, v in kept))
 
     @property
     def is_paired(self) -> bool:
@@ -102,15 +138,15 @@ class _Field:
 
 
 class Contests:
-    """The contests of a run, which may still be in progress.
+    """The contests of a run by one metric; the run may still be in progress.
 
     The spread of its repetitions is learnt when this is made.
     """
 
-    def __init__(self, run: Measured) -> None:
-        self._run = run
+    def __init__(self, run: Measured, metric: Metric) -> None:
+        self._run, self._metric = run, metric
         self._fields = {
-            (scenario.name, benchmark): _field(run, scenario.name, benchmark)
+            (scenario.name, benchmark): self._field(scenario.name, benchmark)
             for scenario, benchmark in run.plan.charts
         }
         paired = [field for field in self._fields.values() if field.is_paired]
@@ -118,31 +154,33 @@ class Contests:
         self._spread = float(np.median(of_charts)) if of_charts else 0.0
         self._freedom = sum(leads.freedom(len(f.engines), f.rounds) for f in paired)
 
-    def of(self, scenario: str, benchmark: str) -> Contest:
-        """Return the contest of a chart of the plan."""
-        by_role: dict[str, dict[str, Summary]] = {"": {}, "floor": {}}
+    def of(self, scenario: str, benchmark: str) -> tuple[Ranking, ...]:
+        """Return a ranking for each group of engines, in the order of the run."""
+        groups: dict[str, dict[str, float]] = {}
         for engine in self._run.plan.engines:
             cell = self._run.cell(engine.name, scenario, benchmark)
-            if summary := chart_row.summary_of(cell):
-                by_role.setdefault(engine.role, {})[engine.name] = summary
-        best, floor = (
-            max((s.median for s in by_role[role].values()), default=0.0)
-            for role in ("", "floor")
+            times_ns = self._times_ns(engine, scenario, benchmark)
+            if cell and times_ns and engine.ranked:
+                group = group_of(cell, engine.benchmark(benchmark))
+                members = groups.setdefault(group, {})
+                members[engine.name] = statistics.median(times_ns.values())
+        return tuple(
+            Ranking(
+                self._metric,
+                group if len(groups) > 1 else "",
+                medians_ns,
+                self._verdict((scenario, benchmark), medians_ns),
+            )
+            for group, medians_ns in groups.items()
         )
-        if len(by_role[""]) < 2:
-            best = 0.0
-        verdict = self._verdict((scenario, benchmark), by_role[""])
-        return Contest(verdict, best, floor)
 
     def _verdict(
-        self, chart: tuple[str, str], ranked: Mapping[str, Summary]
+        self, chart: tuple[str, str], medians_ns: Mapping[str, float]
     ) -> ChartVerdict:
-        if not ranked:
-            return ChartVerdict(Outcome.NONE, ())
-        order = sorted(ranked, key=lambda name: -ranked[name].median)
+        order = sorted(medians_ns, key=lambda name: medians_ns[name])
         if len(order) == 1:
             return ChartVerdict(Outcome.UNCONTESTED, tuple(order))
-        field = self._fields[chart]
+        field = self._fields[chart].only(order)
         if field.rounds < LEAST_REPETITIONS:
             doubt = f"only {numbers.count(field.rounds, 'repetition')}"
             return ChartVerdict(Outcome.UNDECIDED, (order[0],), doubt)
@@ -153,29 +191,35 @@ class Contests:
             return verdict
         doubt = _disturbance(winner) or _control(order, field, paired)
         return (
-            ChartVerdict(Outcome.UNDECIDED, verdict.leaders, doubt)
+            replace(verdict, outcome=Outcome.UNDECIDED, doubt=doubt)
             if doubt
             else verdict
         )
+
+    def _times_ns(
+        self, engine: Engine, scenario: str, benchmark: str
+    ) -> Mapping[int, float]:
+        """Return the value of each repetition of a cell; {} if it has none."""
+        name = CellName(engine.name, scenario, benchmark)
+        flags = self._run.plan.flags(name)
+        if not self._metric.applies(engine.benchmark(benchmark), flags):
+            return {}
+        return self._metric.times_ns(self._run.cell(engine.name, scenario, benchmark))
+
+    def _field(self, scenario: str, benchmark: str) -> _Field:
+        """Return the ranked engines and the controls of a chart that have values."""
+        engines, values = [], []
+        for engine in self._run.plan.engines:
+            times_ns = self._times_ns(engine, scenario, benchmark)
+            if times_ns and engine.role in ("", "control"):
+                engines.append(engine)
+                values.append(times_ns)
+        return _Field(tuple(engines), tuple(values))
 
     def _leads(self, field: _Field) -> Leads:
         own = leads.spreads(field.times)
         spread = leads.moderated(own, self._spread, field.rounds)
         return leads.leads(field.times, spread, self._freedom)
-
-
-def _field(run: Measured, scenario: str, benchmark: str) -> _Field:
-    """Return the ranked engines and the controls of a chart that have a rate."""
-    engines, rates = [], []
-    for engine in run.plan.engines:
-        cell = run.cell(engine.name, scenario, benchmark)
-        if cell and cell.rates and engine.role in ("", "control"):
-            engines.append(engine)
-            measured = ((m.repetition, m.ops_per_sec) for m in cell.repetitions)
-            rates.append({number: rate for number, rate in measured if rate})
-    common = sorted(set.intersection(*(set(r) for r in rates))) if rates else []
-    times = [[-math.log(r[number]) for number in common] for r in rates]
-    return _Field(tuple(engines), np.asarray(times).reshape(len(rates), len(common)))
 
 
 def _disturbance(winner: Cell) -> str:

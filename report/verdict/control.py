@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from report.model.run import Measured
+from report.model.run import Cell, Measured
 from report.stats import repetition_stats
-from report.verdict import chart_row
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ def measured_twice(run: Measured) -> MeasuredTwice:
     for control in controls:
         for scenario, benchmark in run.plan.charts:
             first, second = (
-                chart_row.summary_of(run.cell(name, scenario.name, benchmark))
+                _summary(run.cell(name, scenario.name, benchmark))
                 for name in (control.twin_of, control.name)
             )
             if first and second:
@@ -51,3 +50,7 @@ def measured_twice(run: Measured) -> MeasuredTwice:
                 apart[chart] = max(difference, apart.get(chart, 0.0))
     names = ", ".join(dict.fromkeys(titles[c.twin_of] for c in controls))
     return MeasuredTwice(repetition_stats.noise(list(apart.values()), names), apart)
+
+
+def _summary(cell: Cell | None) -> repetition_stats.Summary | None:
+    return repetition_stats.summarize(cell.rates) if cell else None

@@ -24,7 +24,6 @@ from report.words.cell_text import (
     positive,
     table,
 )
-from report.words.usage import all_rows
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def latencies(run: Run, chart: Chart) -> DetailTable | None:
     """Return percentiles of latency, in an open loop from the intended start."""
     caption = "Latency of one call"
     lines = []
-    for row in all_rows(chart):
+    for row in chart.all_rows:
         m = latency_of(run, chart, row)
         if m is None:
             continue
@@ -93,7 +92,7 @@ def latencies(run: Run, chart: Chart) -> DetailTable | None:
 
 def services(run: Run, chart: Chart) -> DetailTable | None:
     """Return percentiles from the actual start, which only open loops have."""
-    pairs = [(row, latency_of(run, chart, row)) for row in all_rows(chart)]
+    pairs = [(row, latency_of(run, chart, row)) for row in chart.all_rows]
     return table(
         "Service time (from the actual start)",
         column_help.SERVICE,
@@ -108,7 +107,7 @@ def services(run: Run, chart: Chart) -> DetailTable | None:
 def open_loops(run: Run, chart: Chart) -> DetailTable | None:
     """Return how each engine kept up with the requested rate."""
     lines = []
-    for row in all_rows(chart):
+    for row in chart.all_rows:
         m = latency_of(run, chart, row)
         loop = m.record.get("open_loop") if m else None
         if m and loop:
@@ -134,7 +133,7 @@ def open_loops(run: Run, chart: Chart) -> DetailTable | None:
 def repetitions(run: Run, chart: Chart) -> DetailTable | None:
     """Return the rate of every repetition and of its retried attempts."""
     lines = []
-    for row in all_rows(chart):
+    for row in chart.all_rows:
         cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
         last = [*row.repetitions, *([cell.latency] if cell and cell.latency else [])]
         earlier = cell.superseded if cell else ()
@@ -163,7 +162,7 @@ def repetitions(run: Run, chart: Chart) -> DetailTable | None:
 def disturbances(run: Run, chart: Chart) -> list[str]:
     """Return a sentence about each disturbed attempt and what disturbed it."""
     sentences = []
-    for row in all_rows(chart):
+    for row in chart.all_rows:
         cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
         if not cell:
             continue

@@ -15,7 +15,6 @@ from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import column_help
 from report.words.cell_text import DASH, CellText, DetailTable, EngineRow, figure, table
-from report.words.usage import rated
 
 MB = 2**20
 _PERCENTILES = ("p50", "p90", "p99", "p99.9")
@@ -27,7 +26,7 @@ def writer(chart: Chart) -> DetailTable | None:
     Its operations are not part of the chart's rates.
     """
     lines = []
-    for row in rated(chart):
+    for row in chart.rated_rows:
         writers = [w for m in row.repetitions if (w := m.record.get("writer"))]
         if not writers:
             continue
@@ -56,7 +55,7 @@ def writer(chart: Chart) -> DetailTable | None:
 def types(chart: Chart) -> tuple[DetailTable, ...]:
     """Return the number and the latencies of each type of operation."""
     names: dict[str, None] = {}
-    for row in rated(chart):
+    for row in chart.rated_rows:
         names |= dict.fromkeys(
             _medians(m.record.get("ops_by_type") for m in row.repetitions)
         )
@@ -66,7 +65,7 @@ def types(chart: Chart) -> tuple[DetailTable, ...]:
 
 def _type(chart: Chart, name: str) -> DetailTable | None:
     lines = []
-    for row in rated(chart):
+    for row in chart.rated_rows:
         counts = _medians(m.record.get("ops_by_type") for m in row.repetitions)
         if name in counts:
             times = (
@@ -88,7 +87,7 @@ def _type(chart: Chart, name: str) -> DetailTable | None:
 
 def shares(chart: Chart) -> DetailTable | None:
     """Return drawn and expected shares, from the first repetition that has them."""
-    pairs = [(row, _shares(row)) for row in rated(chart)]
+    pairs = [(row, _shares(row)) for row in chart.rated_rows]
     names = dict.fromkeys(share["what"] for _, drawn in pairs for share in drawn)
     lines = []
     for row, drawn in pairs:
@@ -104,7 +103,7 @@ def counters(chart: Chart) -> DetailTable | None:
     """Return medians of the drivers' own counters."""
     pairs = [
         (row, _medians(m.record.get("counters") for m in row.repetitions))
-        for row in rated(chart)
+        for row in chart.rated_rows
     ]
     names = dict.fromkeys(name for _, counted in pairs for name in counted)
     lines = [

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from report.model.run import Run
 from report.stats import repetition_stats
 from report.terms import numbers, titles
 from report.terms.titles import DISTURBED, MEANINGS, SUSPECT
 from report.verdict.chart_row import Row
-from report.verdict.comparison import Chart, Comparison
-from report.verdict.contest import LEVEL, Outcome
+from report.verdict.comparison import Chart, Comparison, Standing
+from report.verdict.contest import LEVEL, ChartVerdict, Outcome, Ranking
 
 # What a star or a bold rate means.  Source of the rates: ERROR_RATES.md.
 WIN_RULE = (
@@ -23,61 +23,74 @@ _MOST_NAMED = 12  # charts of one engine
 
 
 def headline(comparison: Comparison) -> str:
-    """Return how much of the run has a winner, in a few words."""
+    """Return what was compared, in a few words."""
     total = numbers.count(len(comparison.charts), "chart")
     if not comparison.standings:
         return "No ranked engine was measured"
-    if not any(standing.rated for standing in comparison.standings):
+    rated = [standing for standing in comparison.standings if standing.rated]
+    if not rated:
         return "No ranked engine has a rate yet"
     if alone := comparison.alone:
         measured = f"{len(comparison.standings)} engine measured"
         if len(comparison.standings) > 1:
             measured = f"1 of {len(comparison.standings)} engines has a rate"
         return f"{measured}: {alone.engine.title}, in {alone.rated} of {total}"
-    won = _outcomes(comparison)[Outcome.WIN]
-    if not won:
-        return f"No engine wins any of {total}"
-    return f"{won} of {total} {'has' if won == 1 else 'have'} a winner"
+    return f"{len(rated)} engines in {total}"
 
 
 def verdict_rest(comparison: Comparison) -> str:
     """Return the end of the headline's sentence and the sentences after it."""
-    outcomes = _outcomes(comparison)
-    sentences = ["."]
+    rankings = [r for chart in comparison.charts for r in chart.accepted]
+    outcomes = Counter(ranking.verdict.outcome for ranking in rankings)
+    if comparison.alone or not rankings:
+        return " ".join([".", *_without_rate(comparison)])
+    won = outcomes[Outcome.WIN]
+    sentences = [f": {won or 'no'} {'winner' if won == 1 else 'winners'}."]
     if number := outcomes[Outcome.LEVEL]:
-        charts = numbers.count(number, "chart")
-        sentences.append(f"In {charts} the leaders are level within {LEVEL_TEXT}.")
-    verdicts = [chart.verdict for chart in comparison.charts]
-    undecided = [v for v in verdicts if v.outcome is Outcome.UNDECIDED]
-    for doubt, number in Counter(verdict.doubt for verdict in undecided).items():
+        ranked = numbers.count(number, "ranking")
+        sentences.append(f"In {ranked} the leaders are level within {LEVEL_TEXT}.")
+    undecided = [r for r in rankings if r.verdict.outcome is Outcome.UNDECIDED]
+    for doubt, number in Counter(r.verdict.doubt for r in undecided).items():
         verb = "is" if number == 1 else "are"
         reason = f": {doubt}" if doubt else ""
-        sentences.append(f"{numbers.count(number, 'chart')} {verb} undecided{reason}.")
-    if outcomes[Outcome.UNCONTESTED] and not comparison.alone:
-        alone = numbers.count(outcomes[Outcome.UNCONTESTED], "chart")
-        sentences.append(f"In {alone} only one engine has a rate, which is not a win.")
+        sentences.append(
+            f"{numbers.count(number, 'ranking')} {verb} undecided{reason}."
+        )
+    if number := outcomes[Outcome.UNCONTESTED]:
+        alone = numbers.count(number, "ranking")
+        sentences.append(f"In {alone} there is only one engine, which is not a win.")
+    if number := sum(bool(chart.disagreements) for chart in comparison.charts):
+        charts = numbers.count(number, "chart")
+        sentences.append(f"In {charts} another engine is first when it has finished.")
     sentences += _without_rate(comparison)
     return " ".join(sentences)
 
 
 def standing_lines(comparison: Comparison) -> list[str]:
-    """Return, for each ranked engine, where it wins or is level with the best.
+    """Return, for each ranked engine, where it is first or level with the best.
 
     [] if no chart has leaders.
     """
-    if not any(s.won or s.level for s in comparison.standings):
+    if not any(s.leads for s in comparison.standings):
         return []
     lines = []
     for standing in comparison.standings:
-        parts = [
-            f"{verb} {chart_list(charts)}"
-            for verb, charts in (("wins", standing.won), ("level in", standing.level))
-            if charts
-        ]
+        parts = [f"{verb} {chart_list(charts)}" for verb, charts in led(standing)]
         rated = numbers.count(standing.rated, "chart")
         what = "; ".join(parts) or ("wins no chart" if standing.rated else "no rate")
         lines.append(f"{standing.engine.title}, measured in {rated}: {what}")
     return lines
+
+
+def led(standing: Standing) -> list[tuple[str, tuple[Chart, ...]]]:
+    """Return pairs of a verb and the charts of a standing, without empty ones."""
+    pairs = [
+        ("wins", standing.won),
+        ("accepts fastest, but is not first to finish,", standing.accepts),
+        ("finishes first, but does not accept fastest,", standing.finishes),
+        ("is level in", standing.level),
+    ]
+    return [(verb, charts) for verb, charts in pairs if charts]
 
 
 def chart_list(charts: Sequence[Chart]) -> str:
@@ -87,44 +100,71 @@ def chart_list(charts: Sequence[Chart]) -> str:
         label = titles.inside(chart.label)
         groups.setdefault(chart.scenario.title, []).append(label)
     names = [f"{title} ({', '.join(labels)})" for title, labels in groups.items()]
-    if more := len(charts) - _MOST_NAMED:
-        names += [f"{more} more"] if more > 0 else []
-    return ", ".join(names)
+    more = len(charts) - _MOST_NAMED
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
 def chart_verdict(chart: Chart) -> str:
     """Return one chart's verdict: "X wins, 2.28× ahead of the next".
 
-    A win is marked if the rate of any ranked engine was disturbed.
+    Engines that may not be compared have a verdict for each group.
     """
+    if not chart.accepted:
+        if chart.disputed:
+            return "The digests disagree: no engine is ranked"
+        return "No ranked engine has a rate"
+    return ". ".join(_group_verdict(chart, ranking) for ranking in chart.accepted)
+
+
+def _group_verdict(chart: Chart, accepted: Ranking) -> str:
+    group = f"{accepted.group[:1].upper()}{accepted.group[1:]}: "
+    finished = next((r for r in chart.finished if r.group == accepted.group), None)
+    return (group if accepted.group else "") + _verdict(chart, accepted, finished)
+
+
+def _verdict(chart: Chart, accepted: Ranking, finished: Ranking | None) -> str:
+    """Return the verdict on one group; a win is marked if a rate was disturbed."""
     names = {row.engine.name: row.engine.title for row in chart.rows}
-    leaders = [names[name] for name in chart.verdict.leaders]
-    match chart.verdict.outcome:
+    first = _ranked(names, accepted, "wins")
+    is_disturbed = any(row.disturbed_rate for row in chart.rows)
+    remark = " (disturbed)" if accepted.winner and is_disturbed else ""
+    if finished is None or accepted.verdict.outcome is Outcome.UNCONTESTED:
+        return first + remark
+    if accepted.winner and accepted.winner == finished.winner:
+        return f"{first}, {_ahead(finished)} when finished{remark}"
+    if not accepted.winner and not finished.winner:
+        return first
+    accepts = _ranked(names, accepted, "accepts fastest")
+    return f"{accepts}; {_ranked(names, finished, 'finishes first')}{remark}"
+
+
+def _ranked(names: Mapping[str, str], ranking: Ranking, verb: str) -> str:
+    """Return the verdict of a ranking; `verb` is what its winner does."""
+    leaders = [names[name] for name in ranking.verdict.leaders]
+    match ranking.verdict.outcome:
         case Outcome.WIN:
-            ahead = sorted(r.off_best for r in chart.rows if r.off_best)[1]
-            win = f"{leaders[0]} wins, {numbers.slower(ahead)} ahead of the next"
-            is_disturbed = any(row.disturbed_rate for row in chart.rows)
-            return f"{win} (disturbed)" if is_disturbed else win
+            return f"{leaders[0]} {verb}, {_ahead(ranking)} ahead of the next"
         case Outcome.LEVEL:
             return f"{_listed(leaders)} are level within {LEVEL_TEXT}"
         case Outcome.UNDECIDED:
-            return _undecided(chart, leaders)
-        case Outcome.UNCONTESTED:
-            return f"Only {leaders[0]} has a rate"
-    if chart.disputed:
-        return "The digests disagree: no engine is ranked"
-    return "No ranked engine has a rate"
+            return _undecided(ranking.verdict, leaders, verb)
+    return f"Only {leaders[0]} has a rate"
 
 
-def _undecided(chart: Chart, leaders: list[str]) -> str:
-    verdict = chart.verdict
+def _ahead(ranking: Ranking) -> str:
+    """Return how far the second engine is behind the first: "2.28×"."""
+    first, second, *_ = sorted(ranking.medians_ns.values())
+    return numbers.slower(second / first)
+
+
+def _undecided(verdict: ChartVerdict, leaders: list[str], verb: str) -> str:
     if verdict.doubt:
-        return f"Undecided, {leaders[0]} is fastest: {verdict.doubt}"
+        return f"Undecided who {verb}, {leaders[0]} is first: {verdict.doubt}"
     smallest = numbers.percent(verdict.smallest)
     needed = "more than 100" if verdict.needed is None else f"about {verdict.needed}"
     return (
-        f"Undecided between {_listed(leaders)}: leads under {smallest} can be missed;"
-        f" {needed} repetitions would decide"
+        f"Undecided which of {_listed(leaders)} {verb}: leads under {smallest} can be"
+        f" missed; {needed} repetitions would decide"
     )
 
 
@@ -243,10 +283,6 @@ def unranked_label(chart: Chart, row: Row) -> str:
         return f"the {row.engine.role}, not ranked"
     apart = numbers.percent(repetition_stats.difference(row.summary, twin.summary))
     return f"the {row.engine.role}, {apart} from {twin.engine.title}"
-
-
-def _outcomes(comparison: Comparison) -> Counter[Outcome]:
-    return Counter(chart.verdict.outcome for chart in comparison.charts)
 
 
 def _without_rate(comparison: Comparison) -> list[str]:

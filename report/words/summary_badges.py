@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from report.model.run import NOT_MEASURED, Cell, Run
+from report.model.run import FAILURES, NOT_MEASURED, Cell, Run
 from report.published import published_figures
 from report.terms import numbers
 from report.verdict.chart_row import WIDE_SPREAD, Row
-from report.verdict.comparison import FAILURES, Comparison
+from report.verdict.comparison import Comparison
 from report.words.workloads import value_bounds
 
 _MOST_SIZES = 3  # list up to this many distinct sizes; show more as a range

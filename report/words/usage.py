@@ -14,20 +14,10 @@ from report.words import column_help
 from report.words.cell_text import DetailTable, EngineRow, figure, positive, table
 
 
-def all_rows(chart: Chart) -> tuple[Row, ...]:
-    """Return the rows of a chart, unranked ones last."""
-    return (*chart.rows, *chart.unranked)
-
-
-def rated(chart: Chart) -> list[Row]:
-    """Return the rows of a chart that have a rate, unranked ones last."""
-    return [row for row in all_rows(chart) if row.summary]
-
-
 def work(chart: Chart) -> DetailTable | None:
     """Return the time of each phase, timed or not, including reopening."""
     lines = []
-    for row in rated(chart):
+    for row in chart.rated_rows:
         times_ns = (
             *(row.open_ns, _median(row, "loop_ns"), _median(row, "flush_ns")),
             *(row.settle_ns, row.close_ns, row.reopen_ns, row.recover_ns),
@@ -40,7 +30,7 @@ def work(chart: Chart) -> DetailTable | None:
 def later(chart: Chart) -> DetailTable | None:
     """Return the cost of settling and closing, after the timed work."""
     lines = []
-    for row in rated(chart):
+    for row in chart.rated_rows:
         used = row.used
         ops = _median(row, "ops")
         cpu_ns = used.deferred_cpu_ns
@@ -62,7 +52,7 @@ def later(chart: Chart) -> DetailTable | None:
 def processors(chart: Chart) -> DetailTable | None:
     """Return processor time, page faults and context switches."""
     lines = []
-    for row in rated(chart):
+    for row in chart.rated_rows:
         used = row.used
         events = (
             *(used.minor_faults_per_op, used.major_faults_per_op),
@@ -86,7 +76,7 @@ def processors(chart: Chart) -> DetailTable | None:
 def memory(chart: Chart) -> DetailTable | None:
     """Return peak memory and the size of the database's files."""
     lines = []
-    for row in rated(chart):
+    for row in chart.rated_rows:
         used = row.used
         sizes = (used.peak_rss_bytes, used.anonymous_bytes, used.file_bytes)
         disk = (used.disk_bytes, used.peak_disk_bytes)
@@ -106,7 +96,7 @@ def memory(chart: Chart) -> DetailTable | None:
 def bytes_moved(chart: Chart) -> DetailTable | None:
     """Return the bytes read and written per byte of keys and values."""
     lines = []
-    for row in rated(chart):
+    for row in chart.rated_rows:
         used = row.used
         moved = (
             *(used.read_per_byte, used.storage_read_per_byte),

@@ -5,25 +5,25 @@ level have another mark, and a cell without a rate has a word.  The report decid
 the same way who wins.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rich.text import Text
 
 from report.model.plan import CellName, Engine, Plan
-from report.model.run import NOT_MEASURED
+from report.model.run import FAILURES, NOT_MEASURED
 from report.model.run import Cell as MeasuredCell
 from report.stats.repetition_stats import Summary
 from report.terms import numbers, titles
 from report.verdict.chart_row import WIDE_SPREAD, findings_of, summary_of
-from report.verdict.comparison import FAILURES
 from report.verdict.contest import (
     LEAST_REPETITIONS,
     LEVEL,
-    ChartVerdict,
-    Contest,
     Contests,
     Outcome,
+    Ranking,
 )
+from report.verdict.metric import ACCEPTED
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
 
 
@@ -96,23 +96,24 @@ def legend_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
 def _signs_shown(board: Board, layout: Layout, glyphs: Glyphs) -> set[str]:
     """Return the signs that occur in the cells of a table."""
     signs: set[str] = set()
-    contests = Contests(board)
+    contests = Contests(board, ACCEPTED)
     for scenario, benchmark in board.plan.charts:
-        contest = contests.of(scenario.name, benchmark)
+        rankings = contests.of(scenario.name, benchmark)
         for engine in board.plan.engines:
             cell = board.cell(engine.name, scenario.name, benchmark)
             if summary := summary_of(cell):
-                signs |= {_mark(contest.verdict, engine.name, glyphs)}
+                signs |= {_mark(rankings, engine.name, glyphs)}
                 signs |= {*signs_of(cell, engine, glyphs)}
                 if layout.spread and summary.count > 1:
                     signs.add(glyphs.spread)
-                if layout.ratio and _is_behind(engine, summary, contest):
+                if layout.ratio and _off_best(rankings, engine.name) > 1:
                     signs.add(glyphs.times)
     return signs
 
 
-def _is_behind(engine: Engine, summary: Summary, contest: Contest) -> bool:
-    return engine.role == "" and summary.median < contest.best
+def _off_best(rankings: Iterable[Ranking], engine: str) -> float:
+    """Return how many times slower than the best of its ranking an engine is."""
+    return max((r.off_best(engine) or 1.0 for r in rankings), default=1.0)
 
 
 def layout_for(board: Board, width: int) -> Layout | None:
@@ -136,15 +137,15 @@ def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     for engine in board.plan.engines:
         head.append(f"  {engine.title}"[: layout.column].ljust(layout.column), "bold")
     lines = [head]
-    contests = Contests(board)
+    contests = Contests(board, ACCEPTED)
     for scenario in board.plan.scenarios:
         lines.append(Text(scenario.name, "bold"))
         for benchmark in scenario.benchmarks:
-            contest = contests.of(scenario.name, benchmark)
+            rankings = contests.of(scenario.name, benchmark)
             row = Text(f"  {benchmark}".ljust(layout.label))
             for engine in board.plan.engines:
                 cell = CellName(engine.name, scenario.name, benchmark)
-                text = _cell(board, cell, engine, contest, layout, glyphs)
+                text = _cell(board, cell, engine, rankings, layout, glyphs)
                 text.truncate(layout.column, pad=True)
                 row.append_text(text)
             lines.append(row)
@@ -157,7 +158,7 @@ def _cell(
     board: Board,
     cell: CellName,
     engine: Engine,
-    contest: Contest,
+    rankings: Iterable[Ranking],
     layout: Layout,
     glyphs: Glyphs,
 ) -> Text:
@@ -171,23 +172,24 @@ def _cell(
         return Text(f"{glyphs.running} {shown:>5}", "cyan")
     if summary is None:
         return _word(measured.status, glyphs)
-    mark = _mark(contest.verdict, engine.name, glyphs)
+    mark = _mark(rankings, engine.name, glyphs)
     style = "bold" if mark == glyphs.star else "dim" if summary.count < 2 else ""
     signs = signs_of(measured, engine, glyphs)
     text = Text(f"{mark} {numbers.compact(summary.median):>5}", style)
     text.append(f"{signs:<1}", "yellow")
     if layout.spread:
         text.append_text(_spread(summary, glyphs))
-    if layout.ratio and _is_behind(engine, summary, contest):
+    if layout.ratio and (off_best := _off_best(rankings, engine.name)) > 1:
         width = 7 if len(signs) < 2 else 6
-        text.append(f"{contest.best / summary.median:>{width}.2f}{glyphs.times}")
+        text.append(f"{off_best:>{width}.2f}{glyphs.times}")
     return text
 
 
-def _mark(verdict: ChartVerdict, engine: str, glyphs: Glyphs) -> str:
-    """Return a star for a win, another mark for a level chart, else a blank."""
+def _mark(rankings: Iterable[Ranking], engine: str, glyphs: Glyphs) -> str:
+    """Return a star for a win, another mark for a level ranking, else a blank."""
     marks = {Outcome.WIN: glyphs.star, Outcome.LEVEL: glyphs.level}
-    return marks.get(verdict.outcome, " ") if engine in verdict.leaders else " "
+    outcomes = (r.verdict.outcome for r in rankings if engine in r.verdict.leaders)
+    return next((marks.get(outcome, " ") for outcome in outcomes), " ")
 
 
 def _word(status: str, glyphs: Glyphs) -> Text:

@@ -64,7 +64,7 @@ def varied(tmp_path: Path) -> Run:
 
 def test_the_verdict_counts_charts(tmp_path: Path) -> None:
     page = Page(report_page.render(run_of(tmp_path)))
-    assert "8 of 8 charts have a winner ." in page.text
+    assert "3 engines in 8 charts : 8 winners." in page.text
     assert "Wins Baseline (sequential reads, random reads, " in page.text
     assert page.text.count("Wins no chart") == 2
 
@@ -140,14 +140,15 @@ def test_a_reference_alone_is_not_called_unmeasured(tmp_path: Path) -> None:
 
 def test_an_undecided_chart_is_called_undecided(varied: Run) -> None:
     text = Page(report_page.render(varied)).text
-    assert "Undecided between Alpha and Beta Tree: leads under " in text
-    assert "1 chart is undecided. 1 chart is undecided: Alpha, measured twice" in text
+    assert "Undecided which of Alpha and Beta Tree wins: leads under " in text
+    assert (
+        "1 ranking is undecided. 1 ranking is undecided: Alpha, measured twice" in text
+    )
 
 
 def test_single_repetitions_win_nothing(tmp_path: Path) -> None:
     page = Page(report_page.render(run_of(tmp_path, synthetic_run.plan(repetitions=1))))
-    assert "No engine wins any of 8 charts" in page.text
-    assert "8 charts are undecided: only 1 repetition." in page.text
+    assert ": no winners. 8 rankings are undecided: only 1 repetition." in page.text
     assert "★" not in page.text.replace("★ wins", "")
 
 
@@ -165,7 +166,7 @@ def test_disputed_charts_are_not_ranked(tmp_path: Path) -> None:
             line["digest"] = "f" * 16
     run = run_of(tmp_path, plan, lines)
     page = Page(report_page.render(run))
-    assert "7 of 8 charts have a winner" in page.text
+    assert "3 engines in 8 charts : 7 winners." in page.text
     assert "digests disagree in 1 chart: not ranked" in page.text
     assert "The digests disagree: no engine is ranked" in page.text
     assert "ffffffffffffffff from gamma" in page.text
@@ -175,7 +176,7 @@ def test_disputed_charts_are_not_ranked(tmp_path: Path) -> None:
 def test_a_missing_engine_is_shown_with_its_reason(tmp_path: Path) -> None:
     plan = synthetic_run.plan(missing={"beta-tree": "its executable was not built"})
     page = Page(report_page.render(run_of(tmp_path, plan)))
-    assert "8 of 8 charts have a winner . 8 cells without" in page.text
+    assert "2 engines in 8 charts : 8 winners. 8 cells without" in page.text
     assert "Beta Tree missing" in page.text
     assert page.text.count("its executable was not built") > 8
     built = page.text.partition("Engines as built")[2].partition("Gamma")[0]
@@ -328,7 +329,7 @@ def test_unknown_published_figures_are_reported_and_omitted(tmp_path: Path) -> N
     notice = "unknown published source “nothing”"
     page = Page(report_page.render(run))
     assert notice in page.text
-    assert "8 of 8 charts have a winner" in page.text
+    assert ": 8 winners." in page.text
     assert "published" not in [a.get("id") for a in page.named("section")]
     assert notice in markdown.render(run)
 
@@ -350,7 +351,7 @@ def test_extreme_figures_can_be_rendered(tmp_path: Path) -> None:
             line = synthetic_records.retimed(line, most, ops)
         lines.append(line)
     text = Page(report_page.render(run_of(tmp_path, plan, lines))).text
-    assert "8 of 8 charts have a winner" in text
+    assert ": 8 winners." in text
 
 
 def test_the_page_depends_only_on_the_files(tmp_path: Path) -> None:

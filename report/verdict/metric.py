@@ -1,0 +1,91 @@
+"""What the engines of a chart are compared by.
+
+A writing benchmark has two rates of equal rank.  Both are of the same operations: the
+accepted rate covers the loop and the flush, after which everything is handed to the
+operating system, and the finished rate also the time until the engine has no deferred
+work left, such as compactions and checkpoints.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from report.model.run import Cell, Measurement
+from report.terms.rulebook import Benchmark, Flags
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A quantity that each repetition has: less is better.
+
+    `time_ns` returns the time per operation of an ok repetition, or None.  `applies`
+    says whether a benchmark has it under the flags of its cell.
+    """
+
+    name: str
+    time_ns: Callable[[Measurement], float | None]
+    applies: Callable[[Benchmark | None, Flags], bool] = lambda _, __: True
+
+    def times_ns(self, cell: Cell | None) -> Mapping[int, float]:
+        """Return the value of each repetition, by its number; {} unless ok."""
+        if cell is None or cell.status != "ok":
+            return {}
+        values = ((m.repetition, self.time_ns(m)) for m in cell.repetitions)
+        return {number: value for number, value in values if value}
+
+
+def _accepted_ns(m: Measurement) -> float | None:
+    rate = m.ops_per_sec
+    return 1e9 / rate if rate else None
+
+
+def _finished_ns(m: Measurement) -> float | None:
+    if m.settle_ns is None or not m.ops_per_sec or not m.ops or m.elapsed_ns is None:
+        return None
+    return (m.elapsed_ns + m.settle_ns) / m.ops
+
+
+def _leaves_work(benchmark: Benchmark | None, flags: Flags) -> bool:
+    """Return True if a cell writes and waits until nothing is left to do.
+
+    Next to readers, what a writer leaves to do is not work of the measured operations.
+    """
+    if benchmark is None or not flags.get("settle", True):
+        return False
+    return benchmark.writes and not benchmark.writer
+
+
+ACCEPTED = Metric("accepted", _accepted_ns)
+FINISHED = Metric("finished", _finished_ns, _leaves_work)
+
+
+# The share of the live entries that a reading cell may fetch from storage and still be
+# one that read from memory: a few pages of metadata are always fetched.
+MOST_FETCHED = 0.01
+
+
+def group_of(cell: Cell, benchmark: Benchmark | None) -> str:
+    """Return what an engine has in common with those that it may be compared with.
+
+    It is what the engine promises for its writes in a crash of the machine, and whether
+    the cell read its entries from the storage device.  "" if there is nothing to say.
+    """
+    promises = {str(m.record.get("promise") or "") for m in cell.repetitions}
+    parts = sorted(promise for promise in promises if promise)
+    if benchmark and not benchmark.writes and is_from_device(cell):
+        parts.append("read from the device")
+    return ", ".join(parts)
+
+
+def is_from_device(cell: Cell) -> bool:
+    """Return True if a cell fetched more than MOST_FETCHED of its entries."""
+    shares = [_fetched(m) for m in cell.repetitions if m.status == "ok"]
+    return bool(shares) and statistics.median(shares) > MOST_FETCHED
+
+
+def _fetched(m: Measurement) -> float:
+    """Return the bytes that a repetition fetched from storage, per byte of entries."""
+    live, fetched = m.figure("live_bytes"), m.figure("storage_read_bytes")
+    return fetched / live if live and fetched else 0.0
