@@ -89,7 +89,7 @@ class SuiteConfig:
     timeout_s: float  # of one process of a repetition
     published: tuple[str, ...]  # names of published figures to compare with
     override: Mapping[str, Flag]  # replaces flags of every scenario
-    latency: bool  # whether each cell has a latency repetition
+    latency_repetitions: int  # of each cell, after the others
     control: str  # the engine that full runs measure twice, or ""
     repeat_disturbed: int  # how often a disturbed repetition is retried
     engines: tuple[str, ...] = ()  # measured by default; (): see default_engines()

@@ -37,7 +37,11 @@ from report.config.toml_table import (
 )
 from report.published.published_figures import PUBLISHED_DIR
 from report.terms.documents import name_rule
-from report.terms.limits import LONGEST_TIMEOUT_S, MOST_REPETITIONS
+from report.terms.limits import (
+    LATENCY_REPETITIONS,
+    LONGEST_TIMEOUT_S,
+    MOST_REPETITIONS,
+)
 from report.terms.rulebook import SCENARIO_FLAGS
 from report.terms.units import UnitError, parse_duration
 
@@ -225,7 +229,13 @@ def _suite(
 ) -> SuiteConfig:
     table.only(
         *("title", "summary", "scenarios", "repetitions", "timeout"),
-        *("published", "override", "latency", "control", "repeat_disturbed"),
+        *(
+            "published",
+            "override",
+            "latency_repetitions",
+            "control",
+            "repeat_disturbed",
+        ),
         "engines",
     )
     override = table.table("override")
@@ -243,7 +253,9 @@ def _suite(
         timeout_s=_duration(table, "timeout", "10min"),
         published=_published(table),
         override=read_flags(override),
-        latency=table.switch("latency", True),
+        latency_repetitions=table.count(
+            "latency_repetitions", LATENCY_REPETITIONS, 0, MOST_REPETITIONS
+        ),
         control=_control(table, engines),
         repeat_disturbed=table.count("repeat_disturbed", MOST_REPEATS, 0, MOST_REPEATS),
         engines=_suite_engines(table, engines),

@@ -36,14 +36,14 @@ class MedianRange:
 class ExportedCell:
     """The repetitions of one ok cell, in order, and its latencies if it has any.
 
-    `latencies_ns` holds (percentile, nanoseconds) of the one repetition that reads
-    the clock for each call, without percentiles that too few calls lie above.
+    `latencies_ns` holds (percentile, nanoseconds), medians of the repetitions that
+    read the clock for each call, without percentiles that too few calls lie above.
     """
 
     name: CellName
     engine_version: str
     repetitions: tuple[Measurement, ...]
-    latencies_ns: tuple[tuple[str, int], ...]
+    latencies_ns: tuple[tuple[str, float], ...]
 
     @cached_property
     def rates(self) -> tuple[float, ...]:
@@ -101,11 +101,8 @@ def left_out(run: Run) -> tuple[str, ...]:
     )
 
 
-def _latencies(cell: Cell) -> tuple[tuple[str, int], ...]:
-    measurement = cell.latency
-    if measurement is None or measurement.status != "ok":
-        return ()
-    summary = latency.percentiles(measurement.record.get("latency_ns"))
+def _latencies(cell: Cell) -> tuple[tuple[str, float], ...]:
+    summary = latency.percentiles(*(m.record.get("latency_ns") for m in cell.timed))
     if summary is None:
         return ()
     pairs = ((name, summary.at[name]) for name in _PERCENTILES)

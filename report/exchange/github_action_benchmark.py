@@ -51,7 +51,7 @@ def _entry(
     }
 
 
-def _latency(run: Run, sample: ExportedCell, name: str, latency_ns: int) -> Any:
+def _latency(run: Run, sample: ExportedCell, name: str, latency_ns: float) -> Any:
     return {
         "name": f"{sample.name} {name}",
         "unit": "ns",

@@ -46,7 +46,7 @@ def cell_of(name: CellName, attempts: Mapping[int, Sequence[Measurement]]) -> Ce
     return Cell(
         name,
         repetitions=tuple(m for m in last if m.pass_ == THROUGHPUT),
-        latency=next((m for m in last if m.pass_ == LATENCY), None),
+        latencies=tuple(m for m in last if m.pass_ == LATENCY),
         superseded=tuple(m for lines in in_order for m in lines[:-1]),
     )
 
@@ -54,7 +54,7 @@ def cell_of(name: CellName, attempts: Mapping[int, Sequence[Measurement]]) -> Ce
 def _is_planned(m: Measurement, plan: Plan) -> bool:
     """Return True if the plan has the line's repetition in the line's pass."""
     if m.pass_ == LATENCY:
-        return plan.has_latency and m.repetition == plan.repetitions + 1
+        return plan.repetitions < m.repetition <= plan.rounds
     return m.pass_ == THROUGHPUT and m.repetition <= plan.repetitions
 
 

@@ -133,7 +133,7 @@ class Suite:
     published: tuple[str, ...] = ()  # names of published figures to compare with
     override: Flags = field(default_factory=dict)  # for every scenario
     chosen: Flags = field(default_factory=dict)  # given on the command line
-    latency: bool | None = None  # whether each cell has a latency repetition
+    latency_repetitions: int | None = None  # of each cell, after the others
     control: str = ""  # the engine that is measured twice, or ""
     repeat_disturbed: int | None = None  # retries of a disturbed repetition
 
@@ -178,14 +178,14 @@ class Plan:
     method: int = METHOD
 
     @property
-    def has_latency(self) -> bool:
-        """True if each cell has a repetition that times every call."""
-        return bool(self.suite.latency)
+    def latency_repetitions(self) -> int:
+        """The repetitions of each cell that time every call."""
+        return self.suite.latency_repetitions or 0
 
     @property
     def rounds(self) -> int:
-        """The repetitions of each cell, including the latency repetition."""
-        return self.repetitions + self.has_latency
+        """The repetitions of each cell, including those that time every call."""
+        return self.repetitions + self.latency_repetitions
 
     @property
     def attempts(self) -> int:
@@ -198,11 +198,11 @@ class Plan:
         return tuple((s, b) for s in self.scenarios for b in s.benchmarks)
 
     def is_latency(self, repetition: int) -> bool:
-        """Return True if a repetition is the one that times every call."""
+        """Return True if a repetition times every call."""
         return repetition > self.repetitions
 
     def rate(self, cell: CellName) -> float | None:
-        """Return the rate offered by a cell's latency repetition, in ops/s.
+        """Return the rate offered by a cell's latency repetitions, in ops/s.
 
         None if it is a closed loop, as all throughput repetitions are.
         """

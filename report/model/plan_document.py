@@ -71,7 +71,7 @@ def suite_document(suite: Suite) -> dict[str, Any]:
         "published": list(names) if len(names) > 1 else "".join(names),
         "override": dict(suite.override),
         "chosen": dict(suite.chosen),
-        "latency": suite.latency,
+        "latency_repetitions": suite.latency_repetitions,
         "control": suite.control,
         "rate": suite.rate,
         "repeat_disturbed": suite.repeat_disturbed,
@@ -196,10 +196,18 @@ def suite_of(entry: Document) -> Suite:
         published=(published,) if isinstance(published, str) else tuple(published),
         override=entry.get("override") or {},
         chosen=entry.get("chosen") or {},
-        latency=entry.get("latency"),
+        latency_repetitions=_latency_repetitions(entry),
         control=entry.get("control") or "",
         repeat_disturbed=entry.get("repeat_disturbed"),
     )
+
+
+def _latency_repetitions(entry: Document) -> int | None:
+    """Return the latency repetitions; earlier documents say whether there is one."""
+    if (one := entry.get("latency")) is not None:
+        return int(one)
+    count = entry.get("latency_repetitions")
+    return None if count is None else int(count)
 
 
 def engines_of(entries: Iterable[Document], place: Path) -> tuple[Engine, ...]:

@@ -109,14 +109,14 @@ class Measurement:
 class Cell:
     """One cell of the plan with its finished repetitions.
 
-    `repetitions` are those of the throughput pass and `latency` is the one after
-    them, each by its last attempt; `superseded` are the disturbed attempts that were
-    retried.
+    `repetitions` are those of the throughput pass and `latencies` those after them,
+    which time every call, each by its last attempt; `superseded` are the disturbed
+    attempts that were retried.
     """
 
     name: CellName
     repetitions: tuple[Measurement, ...]
-    latency: Measurement | None = None
+    latencies: tuple[Measurement, ...] = ()
     superseded: tuple[Measurement, ...] = ()
 
     @property
@@ -147,9 +147,7 @@ class Cell:
     @property
     def _judged(self) -> tuple[Measurement, ...]:
         lines = (*self.repetitions, *self.superseded)
-        if self.latency and not self._says_nothing(self.latency):
-            lines = (*lines, self.latency)
-        return lines
+        return (*lines, *(m for m in self.latencies if not self._says_nothing(m)))
 
     @staticmethod
     def _says_nothing(latency: Measurement) -> bool:
@@ -160,6 +158,13 @@ class Cell:
         if latency.status == "timeout":
             return latency.open_loop
         return latency.status == "ok"
+
+    @property
+    def timed(self) -> tuple[Measurement, ...]:
+        """The ok repetitions that timed every call; () unless the cell is ok."""
+        if self.status != "ok":
+            return ()
+        return tuple(m for m in self.latencies if m.status == "ok")
 
     @property
     def rates(self) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""Latencies of one repetition, from the histogram of its result line.
+"""Latencies of repetitions, from the histograms of their result lines.
 
 The executable's histogram is log-linear, with 128 buckets per power of two.  A
 percentile is the upper edge of its bucket, or the maximum if that is smaller, as in
@@ -7,6 +7,7 @@ recording/histogram.cc.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -30,27 +31,43 @@ _SUB_BITS = 7  # of LogLinear in common/recording/histogram.h
 
 @dataclass(frozen=True)
 class Percentiles:
-    """Statistics of one histogram; `at` is by name, None if suppressed."""
+    """Percentiles by name, None if suppressed: medians over the repetitions.
+
+    `spread` has the highest minus the lowest of each, divided by the median.  The
+    extremes and the count are those of all repetitions together.
+    """
 
     count: int
     min_ns: int
     max_ns: int
-    at: Mapping[str, int | None]
+    at: Mapping[str, float | None]
+    spread: Mapping[str, float]
 
 
-def percentiles(latency: Histogram | None) -> Percentiles | None:
-    """Return the statistics of latency_ns or service_ns; None without samples."""
-    if not latency or not latency["count"]:
+def percentiles(*latencies: Histogram | None) -> Percentiles | None:
+    """Return the statistics of latency_ns or service_ns; None without samples.
+
+    A percentile that is suppressed in one repetition is suppressed.
+    """
+    known = [each for each in latencies if each and each["count"]]
+    if not known:
         return None
-    count = latency["count"]
+    at: dict[str, float | None] = {}
+    spread: dict[str, float] = {}
+    for name, share in PERCENTILES:
+        if any(is_suppressed(each["count"], share) for each in known):
+            at[name] = None
+            continue
+        values = [_at(each, share) for each in known]
+        middle = statistics.median(values)
+        at[name] = middle
+        spread[name] = (max(values) - min(values)) / middle if middle else 0.0
     return Percentiles(
-        count=count,
-        min_ns=latency["min"],
-        max_ns=latency["max"],
-        at={
-            name: None if is_suppressed(count, share) else _at(latency, share)
-            for name, share in PERCENTILES
-        },
+        count=sum(each["count"] for each in known),
+        min_ns=min(each["min"] for each in known),
+        max_ns=max(each["max"] for each in known),
+        at=at,
+        spread=spread if len(known) > 1 else {},
     )
 
 

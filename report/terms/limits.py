@@ -20,6 +20,7 @@ MOST_ANSWER_BYTES = 16 << 20  # of an executable, also to --describe
 
 MOST_SWEEP_VALUES = 100
 MOST_REPETITIONS = 10_000  # of a cell
+LATENCY_REPETITIONS = 3  # of a cell, unless its suite has another number
 MOST_CELLS = 10_000  # of a run
 MOST_RUN_REPETITIONS = 200_000  # of all cells of a run
 LONGEST_TIMEOUT_S = 365 * 86_400.0

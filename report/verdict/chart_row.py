@@ -33,12 +33,12 @@ _NOTABLE_PROCESSORS = 1.05  # more than a single thread can keep busy
 class Row:
     """One engine in one chart; every value is None unless the cell is ok.
 
-    `accepted` and `finished` are the rankings that it is part of.  Times are medians
-    over the throughput repetitions.  `latency` is the latency
-    repetition if it is ok, `recover_ns` the time that a fresh process needed to open
-    the database of a killed latency repetition, and `observer_cost` how much longer
-    an operation took in the latency repetition (0.1 is 10 %).  `disturbed` has the
-    repetitions whose last attempt was disturbed, `repeated` counts earlier attempts.
+    `accepted`, `finished` and `tail` are the rankings that it is part of.  Times are
+    medians over the throughput repetitions.  `timed` are the ok latency repetitions,
+    `recover_ns` the time that a fresh process needed to open the database of a killed
+    one, and `observer_cost` how much longer an operation took in them (0.1 is 10 %).
+    `disturbed` has the repetitions whose last attempt was disturbed, `repeated` counts
+    earlier attempts.
     """
 
     engine: Engine
@@ -50,7 +50,8 @@ class Row:
     finished: Ranking | None
     off_baseline: float | None
     harness_bound: bool
-    latency: Measurement | None
+    timed: tuple[Measurement, ...]
+    tail: Ranking | None
     used: Resources
     open_ns: float | None
     settle_ns: float | None
@@ -162,6 +163,7 @@ class Field:
     benchmark: str
     accepted: tuple[Ranking, ...]
     finished: tuple[Ranking, ...]
+    tail: tuple[Ranking, ...]
     floor: float
 
 
@@ -172,10 +174,8 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
     repetitions = cell.repetitions if cell else ()
     ok = repetitions if summary else ()
     records = [m.record for m in ok]
-    latency = cell.latency if cell and summary else None
-    if latency is not None and latency.status != "ok":
-        latency = None
-    is_killed = latency is not None and latency.ending == KILLED
+    timed = cell.timed if cell and summary else ()
+    killed = [m for m in timed if m.ending == KILLED]
     return Row(
         engine=engine,
         status=cell.status if cell else NOT_PLANNED,
@@ -189,14 +189,15 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         and engine.role != "floor"
         and field.floor > 0
         and summary.median * HARNESS_BOUND_RATIO >= field.floor,
-        latency=latency,
+        timed=timed,
+        tail=_ranking(field.tail, engine),
         used=resources.medians(records),
         open_ns=repetition_stats.median(m.figure("open_ns") for m in ok),
         settle_ns=repetition_stats.median(m.settle_ns or None for m in ok),
         close_ns=repetition_stats.median(m.figure("close_ns") for m in ok),
         reopen_ns=rate_findings.reopen_ns(records),
-        recover_ns=_audit_open_ns(latency) if latency and is_killed else None,
-        observer_cost=_observer_cost(summary, latency),
+        recover_ns=repetition_stats.median(map(_audit_open_ns, killed)),
+        observer_cost=_observer_cost(summary, timed),
         disturbed=_disturbed(cell),
         repeated=len(cell.superseded) if cell else 0,
         findings=findings_of(cell, engine),
@@ -207,11 +208,10 @@ def findings_of(cell: Cell | None, engine: Engine) -> tuple[str, ...]:
     """Return the reasons why the rate of a cell is suspect; () without a rate."""
     if cell is None or not cell.rates:
         return ()
-    latency = cell.latency if cell.latency and cell.latency.status == "ok" else None
     return rate_findings.findings(
         [m.record for m in cell.repetitions],
         engine.benchmark(cell.name.benchmark),
-        latency.record if latency else None,
+        [m.record for m in cell.timed],
         engine.stores,
     )
 
@@ -243,24 +243,24 @@ def _audit_open_ns(m: Measurement) -> int | None:
 
 
 def _observer_cost(
-    summary: repetition_stats.Summary | None, latency: Measurement | None
+    summary: repetition_stats.Summary | None, timed: Iterable[Measurement]
 ) -> float | None:
     """Return how much longer an operation took while its latency was measured.
 
     None for an open loop, whose rate is set by its arrivals.
     """
-    if summary is None or latency is None or latency.record.get("open_loop"):
-        return None
-    rate = latency.ops_per_sec
-    return summary.median / rate - 1 if rate else None
+    closed = (m for m in timed if not m.record.get("open_loop"))
+    rate = repetition_stats.median(m.ops_per_sec for m in closed)
+    return summary.median / rate - 1 if summary and rate else None
 
 
 def _disturbed(cell: Cell | None) -> tuple[str, ...]:
     if cell is None:
         return ()
     last = [(f"repetition {m.repetition}", m) for m in cell.repetitions]
-    if cell.latency:
-        last.append(("latency repetition", cell.latency))
+    for number, m in enumerate(cell.latencies, 1):
+        name = "latency repetition"
+        last.append((f"{name} {number}" if len(cell.latencies) > 1 else name, m))
     return tuple(
         f"{which}: {', '.join(m.disturbed)}" for which, m in last if m.disturbed
     )

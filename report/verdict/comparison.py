@@ -16,7 +16,7 @@ from report.terms import titles
 from report.verdict import chart_row, control
 from report.verdict.chart_row import HARNESS_BOUND_RATIO, Row
 from report.verdict.contest import Contests, Outcome, Ranking
-from report.verdict.metric import ACCEPTED, FINISHED
+from report.verdict.metric import ACCEPTED, FINISHED, TAIL
 
 __all__ = [
     "ALARMS",
@@ -159,14 +159,13 @@ class Comparison:
 
 def compare(run: Run) -> Comparison:
     """Return the charts with at least one planned cell, and the standings."""
-    accepted, finished = Contests(run, ACCEPTED), Contests(run, FINISHED)
+    metrics = [Contests(run, metric) for metric in (ACCEPTED, FINISHED, TAIL)]
     charts = tuple(
         _chart(
             run,
             scenario,
             benchmark,
-            accepted.of(scenario.name, benchmark),
-            finished.of(scenario.name, benchmark),
+            *(contests.of(scenario.name, benchmark) for contests in metrics),
         )
         for scenario, benchmark in run.plan.charts
         if any(run.cell(e.name, scenario.name, benchmark) for e in run.plan.engines)
@@ -215,9 +214,10 @@ def _chart(
     benchmark: str,
     accepted: tuple[Ranking, ...],
     finished: tuple[Ranking, ...],
+    tail: tuple[Ranking, ...],
 ) -> Chart:
     floor = _floor(run, scenario.name, benchmark)
-    field = chart_row.Field(scenario, benchmark, accepted, finished, floor)
+    field = chart_row.Field(scenario, benchmark, accepted, finished, tail, floor)
     by_role: dict[str, list[Row]]
     by_role = {"": [], "reference": [], "floor": [], "control": []}
     for engine in run.plan.engines:

@@ -23,7 +23,7 @@ from report.stats.aligned_ranks import Floats
 from report.stats.leads import Leads
 from report.stats.shifts import as_log, as_share
 from report.terms import numbers
-from report.verdict.metric import Metric, group_of
+from report.verdict.metric import Metric
 
 LEVEL = 0.05  # a share: engines that differ by less are level
 LEAST_REPETITIONS = 3  # of each engine, for any verdict
@@ -161,7 +161,7 @@ class Contests:
             cell = self._run.cell(engine.name, scenario, benchmark)
             times_ns = self._times_ns(engine, scenario, benchmark)
             if cell and times_ns and engine.ranked:
-                group = group_of(cell, engine.benchmark(benchmark))
+                group = self._metric.group(cell, engine.benchmark(benchmark))
                 members = groups.setdefault(group, {})
                 members[engine.name] = statistics.median(times_ns.values())
         return tuple(

@@ -3,7 +3,8 @@
 A writing benchmark has two rates of equal rank.  Both are of the same operations: the
 accepted rate covers the loop and the flush, after which everything is handed to the
 operating system, and the finished rate also the time until the engine has no deferred
-work left, such as compactions and checkpoints.
+work left, such as compactions and checkpoints.  Latencies are compared by their 99th
+percentile.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from report.model.run import Cell, Measurement
+from report.stats import latency
+from report.terms import numbers
 from report.terms.rulebook import Benchmark, Flags
 
 
@@ -20,20 +23,36 @@ from report.terms.rulebook import Benchmark, Flags
 class Metric:
     """A quantity that each repetition has: less is better.
 
-    `time_ns` returns the time per operation of an ok repetition, or None.  `applies`
-    says whether a benchmark has it under the flags of its cell.
+    `time_ns` returns it for an ok repetition, or None.  `applies` says whether a
+    benchmark has it under the flags of its cell, and `of_calls` whether it is measured
+    in the repetitions that time every call.
     """
 
     name: str
     time_ns: Callable[[Measurement], float | None]
     applies: Callable[[Benchmark | None, Flags], bool] = lambda _, __: True
+    of_calls: bool = False
 
     def times_ns(self, cell: Cell | None) -> Mapping[int, float]:
         """Return the value of each repetition, by its number; {} unless ok."""
         if cell is None or cell.status != "ok":
             return {}
-        values = ((m.repetition, self.time_ns(m)) for m in cell.repetitions)
+        lines = cell.timed if self.of_calls else cell.repetitions
+        values = ((m.repetition, self.time_ns(m)) for m in lines)
         return {number: value for number, value in values if value}
+
+    def group(self, cell: Cell, benchmark: Benchmark | None) -> str:
+        """Return what an engine shares with those that it may be compared with.
+
+        "" if there is nothing to say.
+        """
+        parts = [*_promises(cell)]
+        if benchmark and not benchmark.writes and is_from_device(cell):
+            parts.append("read from the device")
+        loops = [m.record.get("open_loop") for m in cell.timed] if self.of_calls else []
+        offered = {loop["rate_ops_per_sec"] for loop in loops if loop}
+        parts += [f"at {numbers.rounded(rate)} ops/s" for rate in sorted(offered)]
+        return ", ".join(parts)
 
 
 def _accepted_ns(m: Measurement) -> float | None:
@@ -57,8 +76,15 @@ def _leaves_work(benchmark: Benchmark | None, flags: Flags) -> bool:
     return benchmark.writes and not benchmark.writer
 
 
+def _tail_ns(m: Measurement) -> float | None:
+    """Return the 99th percentile of the calls; None of a saturated open loop."""
+    known = latency.percentiles(m.record.get("latency_ns"))
+    return known.at["p99"] if known else None
+
+
 ACCEPTED = Metric("accepted", _accepted_ns)
 FINISHED = Metric("finished", _finished_ns, _leaves_work)
+TAIL = Metric("p99", _tail_ns, of_calls=True)
 
 
 # The share of the live entries that a reading cell may fetch from storage and still be
@@ -66,17 +92,10 @@ FINISHED = Metric("finished", _finished_ns, _leaves_work)
 MOST_FETCHED = 0.01
 
 
-def group_of(cell: Cell, benchmark: Benchmark | None) -> str:
-    """Return what an engine has in common with those that it may be compared with.
-
-    It is what the engine promises for its writes in a crash of the machine, and whether
-    the cell read its entries from the storage device.  "" if there is nothing to say.
-    """
+def _promises(cell: Cell) -> list[str]:
+    """Return what the engine promises for its writes in a crash of the machine."""
     promises = {str(m.record.get("promise") or "") for m in cell.repetitions}
-    parts = sorted(promise for promise in promises if promise)
-    if benchmark and not benchmark.writes and is_from_device(cell):
-        parts.append("read from the device")
-    return ", ".join(parts)
+    return sorted(promise for promise in promises if promise)
 
 
 def is_from_device(cell: Cell) -> bool:

@@ -38,13 +38,13 @@ MOST_TIMES_FASTER = 2.0
 def findings(
     records: Sequence[Record],
     benchmark: Benchmark | None,
-    latency: Record | None = None,
+    timed: Sequence[Record] = (),
     stores: bool = True,
 ) -> tuple[str, ...]:
     """Return sentences about a cell, from its ok lines of the throughput pass.
 
-    `benchmark` comes from the engine's description, `latency` is the line of an ok
-    latency repetition.  Each line has its own ratio, and the cell has the lowest: an
+    `benchmark` comes from the engine's description, `timed` are the ok lines of
+    the latency pass.  Each line has its own ratio, and the cell has the lowest: an
     engine behaves the same in every repetition, whereas a slow moment of the disk
     does not affect all of them.
     """
@@ -52,7 +52,7 @@ def findings(
         return ()
     sentences = [*_outside(records, benchmark)]
     sentences += _too_small(records) if stores else []
-    sentences += _faster_when_timed(records, latency) if latency else []
+    sentences += _faster_when_timed(records, timed)
     return tuple(sentences)
 
 
@@ -106,17 +106,17 @@ def _unpackable_bytes(record: Record) -> float:
     return min(float(ratio), 1.0) * value_size / (key_size + value_size) * live_bytes
 
 
-def _faster_when_timed(records: Sequence[Record], latency: Record) -> list[str]:
-    """Return a sentence if the latency repetition was faster than all others.
+def _faster_when_timed(records: Sequence[Record], timed: Sequence[Record]) -> list[str]:
+    """Return a sentence if every latency repetition was faster than all others.
 
     Open loops are skipped, since their arrivals set the pace, and so are repetitions
     with another number of operations.
     """
-    same = [r for r in records if r["ops"] == latency["ops"]]
-    if latency.get("open_loop") or len(same) < len(records):
+    closed = [r for r in timed if not r.get("open_loop")]
+    if not closed or len({r["ops"] for r in (*records, *closed)}) > 1:
         return []
-    fastest_ns = min(_timed_ns(r) for r in same)
-    factor = fastest_ns / max(1, _timed_ns(latency))
+    fastest_ns = min(_timed_ns(r) for r in records)
+    factor = fastest_ns / max(1, *(_timed_ns(r) for r in closed))
     if fastest_ns < LEAST_NS or factor <= MOST_TIMES_FASTER:
         return []
     return [f"{numbers.slower(factor)} as fast while each call was timed"]

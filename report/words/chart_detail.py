@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report.model.record import histogram_of
+from report.model.record import OpenLoopFigures, histogram_of
 from report.model.run import Measurement, Run
 from report.stats import latency
+from report.stats.latency import Percentiles
 from report.terms import numbers
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
@@ -67,10 +68,10 @@ def detail_of(run: Run, chart: Chart) -> ChartDetail:
     )
 
 
-def latency_of(run: Run, chart: Chart, row: Row) -> Measurement | None:
-    """Return the latency repetition of a cell with any status, or None."""
+def latencies_of(run: Run, chart: Chart, row: Row) -> tuple[Measurement, ...]:
+    """Return the latency repetitions of a cell, with any status."""
     cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
-    return cell.latency if cell else None
+    return cell.latencies if cell else ()
 
 
 def latencies(run: Run, chart: Chart) -> DetailTable | None:
@@ -78,12 +79,12 @@ def latencies(run: Run, chart: Chart) -> DetailTable | None:
     caption = "Latency of one call"
     lines = []
     for row in chart.all_rows:
-        m = latency_of(run, chart, row)
-        if m is None:
+        timed = latencies_of(run, chart, row)
+        if not timed:
             continue
-        if m.record.get("open_loop"):
+        if any(m.record.get("open_loop") for m in timed):
             caption = "Latency (open loop, from the intended start)"
-        shown = _percentile_cells(m, "latency_ns")
+        shown = _percentile_cells(timed, "latency_ns")
         place = len(column_help.PERCENTILES)
         cells = (*shown[:place], _observer(row), *shown[place:])
         lines.append(EngineRow(row.engine, cells))
@@ -92,42 +93,39 @@ def latencies(run: Run, chart: Chart) -> DetailTable | None:
 
 def services(run: Run, chart: Chart) -> DetailTable | None:
     """Return percentiles from the actual start, which only open loops have."""
-    pairs = [(row, latency_of(run, chart, row)) for row in chart.all_rows]
+    pairs = [(row, latencies_of(run, chart, row)) for row in chart.all_rows]
     return table(
         "Service time (from the actual start)",
         column_help.SERVICE,
         (
-            EngineRow(row.engine, _percentile_cells(m, "service_ns"))
-            for row, m in pairs
-            if m and m.record.get("service_ns")
+            EngineRow(row.engine, _percentile_cells(timed, "service_ns"))
+            for row, timed in pairs
+            if any(m.record.get("service_ns") for m in timed)
         ),
     )
 
 
 def open_loops(run: Run, chart: Chart) -> DetailTable | None:
     """Return how each engine kept up with the requested rate."""
-    lines = []
-    for row in chart.all_rows:
-        m = latency_of(run, chart, row)
-        loop = m.record.get("open_loop") if m else None
-        if m and loop:
-            late = loop["late_starts"] / m.ops if m.ops else 0.0
-            lines.append(
-                EngineRow(
-                    row.engine,
-                    (
-                        CellText(numbers.rounded(loop["rate_ops_per_sec"])),
-                        CellText(numbers.rounded(loop["offered_ops_per_sec"])),
-                        CellText(numbers.rounded(loop["achieved_ops_per_sec"])),
-                        CellText(f"{loop['late_starts']:,} ({numbers.percent(late)})"),
-                        CellText(numbers.seconds(loop["max_lag_ns"])),
-                        CellText("saturated", warns=True)
-                        if loop["saturated"]
-                        else CellText("kept up"),
-                    ),
-                )
-            )
+    lines = [
+        EngineRow(row.engine, _open_loop(m, loop))
+        for row in chart.all_rows
+        for m in latencies_of(run, chart, row)
+        if (loop := m.record.get("open_loop"))
+    ]
     return table("Open loop, operations per second", column_help.OPEN_LOOP, lines)
+
+
+def _open_loop(m: Measurement, loop: OpenLoopFigures) -> tuple[CellText, ...]:
+    late = loop["late_starts"] / m.ops if m.ops else 0.0
+    return (
+        CellText(numbers.rounded(loop["rate_ops_per_sec"])),
+        CellText(numbers.rounded(loop["offered_ops_per_sec"])),
+        CellText(numbers.rounded(loop["achieved_ops_per_sec"])),
+        CellText(f"{loop['late_starts']:,} ({numbers.percent(late)})"),
+        CellText(numbers.seconds(loop["max_lag_ns"])),
+        CellText("saturated", warns=True) if loop["saturated"] else CellText("kept up"),
+    )
 
 
 def repetitions(run: Run, chart: Chart) -> DetailTable | None:
@@ -135,27 +133,34 @@ def repetitions(run: Run, chart: Chart) -> DetailTable | None:
     lines = []
     for row in chart.all_rows:
         cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
-        last = [*row.repetitions, *([cell.latency] if cell and cell.latency else [])]
+        last = [*row.repetitions, *(cell.latencies if cell else ())]
         earlier = cell.superseded if cell else ()
         cells = [
             _attempts([m for m in (*earlier, *last) if m.repetition == number])
-            for number in range(1, run.plan.repetitions + 2)
+            for number in range(1, run.plan.rounds + 1)
         ]
         spread = row.summary.spread if row.summary else None
         lines.append(
             EngineRow(
                 row.engine,
                 (
-                    *cells[:-1],
+                    *cells[: run.plan.repetitions],
                     figure(spread, numbers.percent),
                     positive(row.ns_per_op, numbers.seconds),
-                    cells[-1],
+                    *cells[run.plan.repetitions :],
                 ),
             )
         )
     titles = [(str(n), "") for n in range(1, run.plan.repetitions + 1)]
     titles += [("spread", "highest minus lowest rate, divided by the median")]
-    titles += [("per op", "at the median"), ("latency pass", "not in the median")]
+    titles += [("per op", "at the median")]
+    titles += [
+        (
+            f"latency pass {number}" if number > 1 else "latency pass",
+            "not in the median",
+        )
+        for number in range(1, run.plan.latency_repetitions + 1)
+    ]
     return table(f"Repetitions, {chart.unit}", titles, lines)
 
 
@@ -166,7 +171,7 @@ def disturbances(run: Run, chart: Chart) -> list[str]:
         cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
         if not cell:
             continue
-        latest = [*cell.repetitions, *([cell.latency] if cell.latency else [])]
+        latest = [*cell.repetitions, *cell.latencies]
         disturbed = sorted(
             (m for m in (*latest, *cell.superseded) if m.disturbed),
             key=lambda m: (m.repetition, m.attempt),
@@ -184,26 +189,34 @@ def disturbances(run: Run, chart: Chart) -> list[str]:
     return sentences
 
 
-def _percentile_cells(m: Measurement, name: str) -> tuple[CellText, ...]:
+def _percentile_cells(timed: Sequence[Measurement], name: str) -> tuple[CellText, ...]:
     blank = (CellText(),) * (len(column_help.SERVICE) - 1)
-    if m.status != "ok":
-        return (CellText(m.status, m.reason, warns=True), *blank)
-    loop = m.record.get("open_loop")
-    if loop and loop["saturated"]:
+    failed = next((m for m in timed if m.status != "ok"), None)
+    if failed:
+        return (CellText(failed.status, failed.reason, warns=True), *blank)
+    loops = [m.record.get("open_loop") for m in timed]
+    if any(loop["saturated"] for loop in loops if loop):
         return (CellText("saturated", "see the open-loop table", warns=True), *blank)
-    samples = latency.percentiles(histogram_of(m.record, name))
+    samples = latency.percentiles(*(histogram_of(m.record, name) for m in timed))
     if not samples:
         return (CellText(), *blank)
     reason = f"fewer than {latency.LEAST_ABOVE} of {samples.count:,} samples lie above"
     return (
         *(
-            CellText(DASH, reason) if ns is None else CellText(numbers.seconds(ns))
-            for ns in samples.at.values()
+            CellText(DASH, reason) if ns is None else CellText(_ranged(ns, samples, at))
+            for at, ns in samples.at.items()
         ),
         CellText(numbers.seconds(samples.max_ns)),
         CellText(numbers.seconds(samples.min_ns)),
         CellText(f"{samples.count:,}"),
     )
+
+
+def _ranged(ns: float, samples: Percentiles, name: str) -> str:
+    """Return a percentile with its spread, if it has one: "1.96 µs ±4.2 %"."""
+    spread = samples.spread.get(name)
+    text = numbers.seconds(ns)
+    return text if spread is None else f"{text} ±{numbers.percent(spread)}"
 
 
 def _observer(row: Row) -> CellText:

@@ -33,7 +33,7 @@ def writer(chart: Chart) -> DetailTable | None:
         rates = [w["ops"] * 1e9 / w["loop_ns"] for w in writers if w["loop_ns"]]
         moved = [w["bytes"] * 1e9 / w["loop_ns"] / MB for w in writers if w["loop_ns"]]
         rate = writers[0]["rate_ops_per_sec"]
-        timed = row.latency.record.get("writer") if row.latency else None
+        timed = [w for m in row.timed if (w := m.record.get("writer"))]
         lines.append(
             EngineRow(
                 row.engine,
@@ -45,7 +45,7 @@ def writer(chart: Chart) -> DetailTable | None:
                         repetition_stats.median([w["ops"] for w in writers]),
                         numbers.whole,
                     ),
-                    *_percentiles(timed["latency_ns"] if timed else None),
+                    *_percentiles([w["latency_ns"] for w in timed]),
                 ),
             )
         )
@@ -68,9 +68,7 @@ def _type(chart: Chart, name: str) -> DetailTable | None:
     for row in chart.rated_rows:
         counts = _medians(m.record.get("ops_by_type") for m in row.repetitions)
         if name in counts:
-            times = (
-                row.latency.record.get("latency_by_type_ns") if row.latency else None
-            )
+            times = [m.record.get("latency_by_type_ns") or {} for m in row.timed]
             share = counts[name] / max(sum(counts.values()), 1)
             lines.append(
                 EngineRow(
@@ -78,7 +76,7 @@ def _type(chart: Chart, name: str) -> DetailTable | None:
                     (
                         CellText(numbers.whole(counts[name])),
                         CellText(numbers.percent(share)),
-                        *_percentiles((times or {}).get(name)),
+                        *_percentiles([by_type.get(name) for by_type in times]),
                     ),
                 )
             )
@@ -141,8 +139,8 @@ def _medians(counts: Iterable[Mapping[str, int] | None]) -> dict[str, float]:
     }
 
 
-def _percentiles(histogram: Histogram | None) -> tuple[CellText, ...]:
-    samples = latency.percentiles(histogram)
+def _percentiles(timed: Iterable[Histogram | None]) -> tuple[CellText, ...]:
+    samples = latency.percentiles(*timed)
     if not samples:
         return (CellText(),) * (len(_PERCENTILES) + 1)
     shown = (samples.at[name] for name in _PERCENTILES)

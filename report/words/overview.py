@@ -1,8 +1,7 @@
 """Matrices of a whole run: one value for every engine in every chart.
 
 They show latency tails, space and writes without opening a chart.  The colour of a cell
-depends on its ratio to the best of its row.  There are no winners, because a single
-latency repetition cannot prove a win.
+depends on its ratio to the best of its row.
 """
 
 from __future__ import annotations
@@ -17,8 +16,9 @@ from report.stats import latency
 from report.terms import numbers
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, by_family
+from report.verdict.contest import Outcome
 from report.words.cell_text import DASH
-from report.words.chart_detail import latency_of
+from report.words.chart_detail import latencies_of
 
 SPACE_MEANING = (
     "On disk: bytes allocated in the closed database per byte of live entries, and the"
@@ -61,7 +61,7 @@ class Matrix:
 
 
 def tails(run: Run, compared: Comparison) -> Matrix | None:
-    """Return the 99th percentile and the median of every latency repetition."""
+    """Return the 99th percentile and the median of the latency repetitions."""
     return _matrix(compared, lambda chart, row: _tail(run, chart, row), _TAIL_HALVINGS)
 
 
@@ -116,15 +116,16 @@ def _compared(spots: Sequence[MatrixCell], halvings: float) -> tuple[MatrixCell,
 
 
 def _tail(run: Run, chart: Chart, row: Row) -> MatrixCell | None:
-    m = latency_of(run, chart, row)
-    if m is None or row.summary is None:
+    timed = latencies_of(run, chart, row)
+    if not timed or row.summary is None:
         return None
-    if m.status != "ok":
-        return MatrixCell(row.engine, m.status, note=m.reason)
-    loop = m.record.get("open_loop")
-    if loop and loop["saturated"]:
+    failed = next((m for m in timed if m.status != "ok"), None)
+    if failed:
+        return MatrixCell(row.engine, failed.status, note=failed.reason)
+    loops = [m.record.get("open_loop") for m in timed]
+    if any(loop["saturated"] for loop in loops if loop):
         return MatrixCell(row.engine, "saturated", note="fell behind the offered rate")
-    samples = latency.percentiles(m.record.get("latency_ns"))
+    samples = latency.percentiles(*(m.record.get("latency_ns") for m in timed))
     if not samples:
         return None
     tail, middle = samples.at["p99"], samples.at["p50"]
@@ -132,7 +133,11 @@ def _tail(run: Run, chart: Chart, row: Row) -> MatrixCell | None:
     if tail is None:
         note = f"only {numbers.count(samples.count, 'sample')}"
         return MatrixCell(row.engine, small=small, note=note)
-    return MatrixCell(row.engine, numbers.seconds(tail), small, number=tail)
+    if "p99" in samples.spread:
+        small = f"±{numbers.percent(samples.spread['p99'])} · {small}"
+    mark = {Outcome.WIN.value: "★ ", Outcome.LEVEL.value: "≈ "}
+    text = mark.get(row.lead(row.tail), "") + numbers.seconds(tail)
+    return MatrixCell(row.engine, text, small, number=tail)
 
 
 def _writes(chart: Chart, row: Row) -> bool:

@@ -132,7 +132,7 @@ def rerun_command(run: Run, engines: str, scenario: str, benchmark: str) -> str:
             words.append(f"{option} {chosen[flag]}{unit}")
     if suite.repeat_disturbed is not None:
         words.append(f"--repeat-disturbed {suite.repeat_disturbed}")
-    if suite.latency is False:
+    if suite.latency_repetitions == 0:
         words.append("--no-latency")
     elif "--latency" in run.plan.command.split():
         words.append("--latency")

@@ -186,7 +186,7 @@ def signed_warnings(row: Row) -> list[tuple[str, str]]:
     """Return the warnings, each with the mark of its kind."""
     signed = [(SUSPECT, text) for text in row.findings]
     if row.summary and row.disturbed:
-        total = len(row.repetitions) + bool(row.latency)
+        total = len(row.repetitions) + len(row.timed)
         text = f"disturbed in {len(row.disturbed)} of {total} repetitions"
         signed.append((DISTURBED, text))
     return signed

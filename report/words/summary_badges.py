@@ -89,7 +89,7 @@ def _noise(comparison: Comparison) -> Badge:
 
 def _disturbances(cells: Sequence[Cell]) -> list[Badge]:
     """Return a badge with the number of disturbed repetitions, [] if there are none."""
-    last = [m for c in cells for m in (*c.repetitions, c.latency) if m]
+    last = [m for c in cells for m in (*c.repetitions, *c.latencies)]
     repeated = sum(m.attempt > 1 for m in last)
     still = sum(bool(m.disturbed) for m in last)
     number = sum(m.attempt > 1 or bool(m.disturbed) for m in last)
@@ -110,9 +110,9 @@ def share_of_all(disturbed: int, repetitions: int) -> str:
 
 def _without_latency(run: Run, rows: Sequence[Row]) -> int:
     """Return the number of cells with a rate but without latencies."""
-    if not run.plan.has_latency:
+    if not run.plan.latency_repetitions:
         return 0
-    return sum(row.summary is not None and row.latency is None for row in rows)
+    return sum(row.summary is not None and not row.timed for row in rows)
 
 
 def _settings(run: Run) -> list[str]:

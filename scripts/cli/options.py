@@ -199,8 +199,7 @@ TIMEOUT = click.option(
 LATENCY = click.option(
     "--latency/--no-latency",
     default=None,
-    help="For each cell, add one repetition that times every call."
-    "  [default: the suite's]",
+    help="For each cell, add repetitions that time every call.  [default: the suite's]",
 )
 RATE = click.option(
     "--rate",

@@ -12,7 +12,11 @@ import click
 from report.config.config_types import Config, SuiteConfig
 from report.config.configuration import load_readable
 from report.config.toml_table import ConfigError
-from report.terms.limits import MOST_CELLS, MOST_RUN_REPETITIONS
+from report.terms.limits import (
+    LATENCY_REPETITIONS,
+    MOST_CELLS,
+    MOST_RUN_REPETITIONS,
+)
 from report.terms.rulebook import Flag
 from scripts.cli.option_types import check_globs, names, suite_name
 from scripts.cli.options import DEFAULT_SEED
@@ -93,16 +97,17 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
     check_globs(options.globs, cells, suite.name)
     _check_sweeps(config, scenarios, options.chosen)
     repetitions = options.repetitions or suite.repetitions
-    latency = suite.latency if options.latency is None else options.latency
+    latency_repetitions = suite.latency_repetitions
+    if options.latency is not None:
+        wanted = latency_repetitions or LATENCY_REPETITIONS
+        latency_repetitions = wanted if options.latency else 0
     if options.globs:
         matches = (any(fnmatch.fnmatch(c, g) for g in options.globs) for c in cells)
         cells = list(itertools.compress(cells, matches))
-    _check_repetitions(suite, len(cells), repetitions + latency, options)
+    _check_repetitions(suite, len(cells), repetitions + latency_repetitions, options)
     repeats = options.repeat_disturbed
-    if options.rate and not latency:
-        raise click.UsageError(
-            "--rate applies to the latency repetition; add --latency"
-        )
+    if options.rate and not latency_repetitions:
+        raise click.UsageError("--rate applies to latency repetitions; add --latency")
     return Selection(
         engines=tuple(name for name in config.engines if name in engines),
         scenarios=tuple(scenarios),
@@ -111,7 +116,7 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
         seed=options.seed,
         timeout_s=options.timeout or suite.timeout_s,
         chosen=options.chosen,
-        latency=latency,
+        latency_repetitions=latency_repetitions,
         control=_control(suite, options, engines, repetitions),
         repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
     )

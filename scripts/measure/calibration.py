@@ -41,7 +41,11 @@ def plan_at_size(plan: Plan, num: int, samples: Samples, results: Path) -> Plan 
         plan,
         run=new_name(results, f"{plan.suite.name}-plan-{num}"),
         suite=replace(
-            plan.suite, repetitions=1, latency=False, control="", repeat_disturbed=0
+            plan.suite,
+            repetitions=1,
+            latency_repetitions=0,
+            control="",
+            repeat_disturbed=0,
         ),
         repetitions=1,
         scenarios=tuple(_sized(scenario, num) for scenario in plan.scenarios),

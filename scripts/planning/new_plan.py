@@ -43,7 +43,7 @@ class Selection:
     seed: int
     timeout_s: float
     chosen: Flags  # flags given on the command line, for every engine
-    latency: bool  # each cell has a latency repetition
+    latency_repetitions: int  # of each cell, after the others
     control: str  # the engine that is measured twice, or ""
     repeat_disturbed: int  # the most retries of a disturbed repetition
 
@@ -240,7 +240,7 @@ def _suite_of(
         published=suite.published,
         override=suite.override,
         chosen=selection.chosen,
-        latency=selection.latency,
+        latency_repetitions=selection.latency_repetitions,
         control=next((e.twin_of for e in engines if e.twin_of), ""),
         repeat_disturbed=selection.repeat_disturbed,
     )

@@ -136,4 +136,4 @@ class Board:
 
 def final_attempts(cell: MeasuredCell) -> list[Measurement]:
     """Return the last attempt at each repetition of both passes."""
-    return [*cell.repetitions, *([cell.latency] if cell.latency else [])]
+    return [*cell.repetitions, *cell.latencies]

@@ -54,7 +54,7 @@ def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
         "suite": plan.suite.name,
         "seed": plan.seed,
         "repetitions": plan.repetitions,
-        "latency": plan.has_latency,
+        "latency_repetitions": plan.latency_repetitions,
         "control": plan.suite.control,
         "cells": cells,
         "predicted_s": round(seconds, 3),
@@ -71,6 +71,7 @@ def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
 
     planned = [cell for cell in document["cells"] if cell["status"] == "planned"]
     guessed = sum(not cell["from_history"] for cell in planned)
+    latency = document["latency_repetitions"]
     seconds, most = document["predicted_s"], document["predicted_most_s"]
     retried = f"with retries of disturbed repetitions: at most {numbers.duration(most)}"
     return [
@@ -78,7 +79,7 @@ def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
         "",
         f"{numbers.count(len(planned), 'cell')},"
         f" {numbers.count(document['repetitions'], 'repetition')} each"
-        + (", plus 1 for latency" if document["latency"] else "")
+        + (f", plus {latency} for latency" if latency else "")
         + f": about {numbers.duration(seconds)}",
         *([guess_line(guessed)] if guessed else []),
         *([retried] if most > seconds else []),

@@ -102,7 +102,7 @@ def _suite(config: Config, suite: SuiteConfig) -> dict[str, Any]:
         "scenarios": list(suite.scenarios),
         "engines": list(engines),
         "repetitions": suite.repetitions,
-        "latency": suite.latency,
+        "latency_repetitions": suite.latency_repetitions,
         "control": control,
         "cells": charts * (len(engines) + bool(control)),
         "broken": None,
@@ -124,7 +124,7 @@ def suite_plan(
         seed=0,
         timeout_s=suite.timeout_s,
         chosen={},
-        latency=suite.latency,
+        latency_repetitions=suite.latency_repetitions,
         control=control_of(
             suite, True, config.default_engines(suite), suite.repetitions
         ),
@@ -200,7 +200,8 @@ def _family(name: str, members: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _suite_row(entry: dict[str, Any]) -> tuple[str, str, str]:
     size = f"{count(entry['cells'], 'cell')} x {entry['repetitions']}"
-    size += " + latency" if entry["latency"] else ""
+    latency = entry["latency_repetitions"]
+    size += f" + {latency} latency" if latency else ""
     return entry["name"], size, entry["summary"]
 
 

@@ -140,8 +140,10 @@ def finished_line(board: Board, event: RepetitionFinished) -> str:
     line, plan = event.line, board.plan
     width = len(str(board.planned))
     name = f"{line['engine']}/{line['scenario']}/{line['benchmark']}"
-    is_latency = plan.is_latency(line["repetition"])
-    scheduled = "latency" if is_latency else f"round {line['repetition']}"
+    number = line["repetition"]
+    scheduled = f"round {number}"
+    if plan.is_latency(number):
+        scheduled = f"latency {number - plan.repetitions}"
     start = f"[{board.finished:>{width}}/{board.planned}] {scheduled}"
     rate, marks = Measurement.of(line).ops_per_sec, ", ".join(marks_of(line))
     if rate is None:

@@ -213,9 +213,14 @@ def title_lines(board: Board, glyphs: Glyphs) -> list[Text]:
     title = (
         f"kvmatrix  {plan.run} · suite {plan.suite.name} ·"
         f" {numbers.count(len(plan.cells), 'cell')} x {plan.repetitions}"
-        f"{' + latency' if plan.suite.latency else ''} · seed {plan.seed}"
+        f"{_latency(plan)} · seed {plan.seed}"
     )
     return [Text(t.replace("·", glyphs.dot)) for t in (title, board.machine_line)]
+
+
+def _latency(plan: Plan) -> str:
+    count = plan.latency_repetitions
+    return f" + {count} latency" if count else ""
 
 
 def status_lines(board: Board, width: int, glyphs: Glyphs, resume: str) -> list[Text]:
@@ -251,7 +256,8 @@ def _bar(board: Board, width: int, glyphs: Glyphs) -> Text:
 def round_name(plan: Plan, repetition: int) -> str:
     """Return the name of a repetition for people."""
     if plan.is_latency(repetition):
-        return "latency"
+        number = repetition - plan.repetitions
+        return f"latency {number}/{plan.latency_repetitions}"
     return f"round {repetition}/{plan.repetitions}"
 
 

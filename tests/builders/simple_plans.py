@@ -62,7 +62,13 @@ def plan(
     )
     bare = Plan(
         run="20260102-030405-lab",
-        suite=Suite("lab", "Lab", timeout_s=60.0, latency=latency, repeat_disturbed=2),
+        suite=Suite(
+            "lab",
+            "Lab",
+            timeout_s=60.0,
+            latency_repetitions=int(latency),
+            repeat_disturbed=2,
+        ),
         seed=seed,
         repetitions=repetitions,
         command="kvmatrix run lab",

@@ -67,7 +67,7 @@ def ab_plan(
         "seed": seed,
         "command": "kvmatrix ab synthetic --a base --b new",
         "rule": asdict(rule),
-        "suite": {**whole["suite"], "latency": False},
+        "suite": {**whole["suite"], "latency_repetitions": 0},
         "sides": sides,
         "scenarios": scenarios,
         "cells": [asdict(name) for name in names],

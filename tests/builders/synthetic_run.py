@@ -79,7 +79,7 @@ def plan(
         "run": RUN_ID,
         "suite": {
             **{"name": "synthetic", "title": "Synthetic rates", "published": None},
-            **{"latency": True, "control": "", "rate": None},
+            **{"latency_repetitions": 1, "control": "", "rate": None},
         },
         "seed": synthetic_records.SEED,
         "repetitions": repetitions,
@@ -164,8 +164,8 @@ def slowed(lines: Sequence[Document], cell: str, factor: float) -> list[Document
 def lines_of(document: Document, make: Make) -> list[Document]:
     """Return make() of each cell and repetition.
 
-    A cell that fails has only its first line.  The cells that are ok have a latency
-    repetition too if the plan has latencies.
+    A cell that fails has only its first line.  The cells that are ok have the latency
+    repetitions of the plan too.
     """
     last = document["repetitions"]
     records: list[Document] = []
@@ -174,9 +174,10 @@ def lines_of(document: Document, make: Make) -> list[Document]:
             record = make(cell, repetition)
             if record["status"] == "ok" or repetition == 1:
                 records.append(record)
-    if document["suite"]["latency"]:
-        ended = [m for m in records if m["status"] == "ok" and m["repetition"] == last]
-        records += [synthetic_records.latency_of(record, last + 1) for record in ended]
+    ended = [m for m in records if m["status"] == "ok" and m["repetition"] == last]
+    for number in range(document["suite"]["latency_repetitions"]):
+        later = last + 1 + number
+        records += [synthetic_records.latency_of(record, later) for record in ended]
     return [{**m, "run": document["run"], "order": i} for i, m in enumerate(records)]
 
 

@@ -34,7 +34,7 @@ def scaled(factor: float, spread: float = 0.001, count: int = 3) -> list[float]:
 def plan(run: str, repetitions: int = 3) -> Document:
     """Return the plan of two engines with four cells each and no latency repetition."""
     document = synthetic_run.plan(ENGINES, SCENARIOS, repetitions)
-    document["suite"] |= {"latency": False, "name": "quick"}
+    document["suite"] |= {"latency_repetitions": 0, "name": "quick"}
     document["run"] = run
     return document
 

@@ -264,7 +264,7 @@ def test_latency_repetitions_are_counted_but_not_part_of_a_rate() -> None:
         RepetitionStarted(A, 2, 1000, 2),
         CellProgress(10, 1.0),
     ]
-    assert "now   latency  a/base/fillseq   attempt 2 of 3" in screen_text(
+    assert "now   latency 1/1  a/base/fillseq   attempt 2 of 3" in screen_text(
         live_board=board(events, latency_plan())
     )
     events = [*events[:2], finished(A, 2, rate=1e6, latency=True)]

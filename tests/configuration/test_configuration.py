@@ -64,10 +64,13 @@ def test_a_suite_has_latency_and_no_control_by_default(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     (tmp_path / "explicit").mkdir()
     suite = load(write(tmp_path / "plain")).suites["all"]
-    assert (suite.latency, suite.control, suite.repeat_disturbed) == (True, "", 2)
-    explicit = SUITE + 'latency = false\ncontrol = "one"\n[override]\nrate = 2_500\n'
+    assert (suite.latency_repetitions, suite.control) == (3, "")
+    assert suite.repeat_disturbed == 2
+    explicit = (
+        SUITE + 'latency_repetitions = 0\ncontrol = "one"\n[override]\nrate = 2_500\n'
+    )
     suite = load(write(tmp_path / "explicit", suite=explicit)).suites["all"]
-    assert (suite.latency, suite.control) == (False, "one")
+    assert (suite.latency_repetitions, suite.control) == (0, "one")
     assert suite.override == {"rate": 2500.0}
 
 
@@ -77,7 +80,7 @@ def test_a_suite_has_latency_and_no_control_by_default(tmp_path: Path) -> None:
         ("repeat_disturbed = 3", "an integer from 0 to 2"),
         ("repeat_disturbed = -1", "an integer from 0 to 2"),
         ("repetitions = 0", "an integer from 1 to 10,000"),
-        ('latency = "yes"', "expected true or false"),
+        ('latency_repetitions = "yes"', "an integer from 0 to 10,000"),
         ('control = "onne"', "did you mean 'one'"),
         ("control = 7", "expected a string"),
         ("timeout = 5", 'expected a duration in quotes, such as "30s"'),

@@ -43,8 +43,8 @@ def _from_tables(row: Row) -> list[str]:
     """Return what the report shows in tables next to the chart."""
     used = (row.used.cpu_user_ns_per_op or 0) + (row.used.cpu_system_ns_per_op or 0)
     evidence = [f"each operation took {numbers.seconds(used)} of processor time"]
-    latencies = row.latency.record["latency_ns"] if row.latency else None
-    if latencies is not None:
-        slowest = numbers.seconds(latencies["max"])
+    latencies = [h for m in row.timed if (h := m.record["latency_ns"])]
+    if latencies:
+        slowest = numbers.seconds(max(each["max"] for each in latencies))
         evidence.append(f"its slowest operation took {slowest}")
     return evidence

@@ -74,7 +74,11 @@ SUITE_RULES: Rules = {
         **{"title": _TITLE, "summary": _TEXT, "scenarios": _TEXTS, "engines": _TEXTS},
         "repetitions": {"type": "integer", "minimum": 1, "maximum": MOST_REPETITIONS},
         "repeat_disturbed": {"type": "integer", "minimum": 0, "maximum": 2},
-        **{"timeout": _TEXT, "latency": {"type": "boolean"}, "control": _TEXT},
+        **{
+            "timeout": _TEXT,
+            "latency_repetitions": {"type": "integer"},
+            "control": _TEXT,
+        },
         **{"published": {"anyOf": [_TEXT, _TEXTS]}, "override": _FLAG_TABLE},
     },
     "required": ["title", "summary", "scenarios"],
@@ -237,7 +241,7 @@ scenarios = ["base"]
 engines = ["one", "two"]
 repetitions = 2
 timeout = "1min"
-latency = true
+latency_repetitions = 1
 repeat_disturbed = 1
 control = "one"
 published = "leveldb-2011"

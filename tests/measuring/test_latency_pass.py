@@ -87,7 +87,7 @@ def test_no_latency_omits_the_latency_repetition(lab: Lab) -> None:
     lab.engine("one", "honest")
     assert lab.call("run", "lab", "-n", "1", "--no-latency").returncode == 0
     assert {line["pass"] for line in lab.lines()} == {"throughput"}
-    assert lab.plan()["suite"]["latency"] is False
+    assert lab.plan()["suite"]["latency_repetitions"] == 0
 
 
 def test_a_rate_is_offered_to_many_calls_of_the_latency_repetition(lab: Lab) -> None:
@@ -140,7 +140,7 @@ def test_the_progress_shows_which_repetition_it_is(lab: Lab) -> None:
     lab.engine("one", "honest")
     output = lab.call("run", "lab", "-n", "1").stderr
     assert output.count("] round 1 one/base/") == 4
-    assert output.count("] latency one/base/") == 4
+    assert output.count("] latency 1 one/base/") == 4
 
 
 def test_dry_run_counts_the_latency_repetition(lab: Lab) -> None:

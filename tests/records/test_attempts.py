@@ -112,12 +112,12 @@ def test_being_disturbed_excuses_no_wrong_answer(tmp_path: Path) -> None:
 
 def test_the_latency_repetition_is_no_rate(tmp_path: Path) -> None:
     run = read(tmp_path, lambda lines: lines)
-    assert run.plan.has_latency
+    assert run.plan.latency_repetitions == 1
     cell = cell_of(run)
     assert [m.repetition for m in cell.repetitions] == [1, 2, 3]
-    assert cell.latency is not None
-    assert (cell.latency.repetition, cell.latency.pass_) == (4, "latency")
-    assert cell.latency.ending == "killed"
+    (latency,) = cell.latencies
+    assert (latency.repetition, latency.pass_) == (4, "latency")
+    assert latency.ending == "killed"
     assert len(cell.rates) == 3
 
 
@@ -186,7 +186,7 @@ def test_a_latency_line_where_none_was_planned_is_an_error(
     plan = synthetic_run.plan()
     lines = synthetic_run.lines(plan)
     lines[-1] |= changes
-    plan["suite"]["latency"] = has_latency
+    plan["suite"]["latency_repetitions"] = int(has_latency)
     with pytest.raises(ResultsError, match="was not planned"):
         load_run(synthetic_run.write_run(tmp_path, plan, lines))
 
@@ -220,8 +220,8 @@ def test_a_run_of_schema_1_is_still_read() -> None:
     """The first committed run has none of the later keys."""
     run = load_run(ROOT / "results/20261121-022802-leveldb-2011")
     assert run.plan.schema == 1
-    assert not run.plan.has_latency
-    assert {cell.latency for cell in run.cells.values()} == {None}
+    assert run.plan.latency_repetitions == 0
+    assert {cell.latencies for cell in run.cells.values()} == {()}
     assert {cell.superseded for cell in run.cells.values()} == {()}
     assert {m.pass_ for m in run.measurements} == {"throughput"}
     assert {m.attempt for m in run.measurements} == {1}

@@ -183,7 +183,7 @@ def test_an_ok_line_has_all_of_its_keys(folder: Path, key: str) -> None:
         load_run(folder)
 
 
-@pytest.mark.parametrize("key", ["latency", "control", "rate"])
+@pytest.mark.parametrize("key", ["latency_repetitions", "control", "rate"])
 def test_a_plan_says_what_else_is_measured(folder: Path, key: str) -> None:
     suite = json.loads((folder / "run.json").read_text())["suite"]
     del suite[key]

@@ -72,7 +72,7 @@ class Lab:
         latency: bool = False,
     ) -> None:
         text = f'title = "T"\nsummary = "S"\nscenarios = {json.dumps(scenarios)}\n'
-        text += f"latency = {json.dumps(latency)}\n"
+        text += f"latency_repetitions = {int(latency)}\n"
         (self.root / "configs/suites/lab.toml").write_text(text + more)
 
     def command(self, verb: str, *words: str) -> list[str]:

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from report.formats import markdown
-from report.model.run import Run
+from report.model.plan import CellName
+from report.model.run import Cell, Measurement, Run
 from report.page import report_page
 from report.terms import numbers
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.comparison import Chart, Comparison
 from report.verdict.contest import ChartVerdict, Outcome
+from report.verdict.metric import ACCEPTED, TAIL
 from report.words import sentences
 from tests.builders import synthetic_records, synthetic_run
 
@@ -41,13 +43,14 @@ def run_of(
     change: Callable[[Line], None] | None = None,
     usual: NS | None = None,
     flags: dict[str, Any] | None = None,
+    latencies: int = 0,
 ) -> Run:
     """Return a run of the baseline; charts that are not named have `usual` times."""
     plan = synthetic_run.plan((*synthetic_run.ENGINES, synthetic_run.CONTROL))
     plan["engines"][-1]["twin_of"] = "alpha"
     plan["scenarios"] = plan["scenarios"][:1]
     plan["cells"] = [c for c in plan["cells"] if c["scenario"] == "baseline"]
-    plan["suite"]["latency"] = False
+    plan["suite"]["latency_repetitions"] = latencies
     scenario = plan["scenarios"][0]
     usual_flags = scenario["flags"].items()
     scenario["flags"] = {name: {**of, **(flags or {})} for name, of in usual_flags}
@@ -56,11 +59,17 @@ def run_of(
         named = {**(usual or noisy()), **times.get(cell["benchmark"], {})}
         named.setdefault("alpha-control", named["alpha"])
         named.setdefault("floor", [0.01] * len(named["alpha"]))
-        lines += [
+        measured = [
             synthetic_records.line(cell, number, 1e5 / time)
             for number, time in enumerate(named[cell["engine"]], 1)
         ]
-    plan["repetitions"] = max(line["repetition"] for line in lines)
+        lines += measured
+        lines += [
+            synthetic_records.latency_of(line, len(measured) + number)
+            for number, line in enumerate(measured[:latencies], 1)
+        ]
+    throughput = [line for line in lines if line["pass"] == "throughput"]
+    plan["repetitions"] = max(line["repetition"] for line in throughput)
     for line in lines:
         if change:
             change(line)
@@ -289,6 +298,43 @@ def test_a_chart_whose_finish_is_too_close_says_so(tmp_path: Path) -> None:
 def test_a_cell_that_does_not_settle_has_no_finish(tmp_path: Path) -> None:
     run = run_of(tmp_path, {}, owing({"alpha": 2.0}), flags={"settle": False})
     assert not any(chart.finished for chart in comparison.compare(run).charts)
+
+
+@pytest.mark.parametrize("latencies", [0, 1, 3])
+def test_latencies_are_compared_as_rates_are(tmp_path: Path, latencies: int) -> None:
+    """Alpha has the least p99, and with enough repetitions that is a win."""
+    run = run_of(tmp_path, {}, latencies=latencies)
+    chart = comparison.compare(run).charts[1]
+    page = report_page.render(run)
+    if not latencies:
+        assert chart.rows[0].tail is None
+        assert "★ 1" not in page
+        return
+    tail = chart.rows[0].tail
+    assert tail is not None
+    if latencies < 3:
+        assert tail.verdict.outcome is Outcome.UNDECIDED
+        assert tail.verdict.doubt == "only 1 repetition"
+        return
+    assert tail.winner == "alpha"
+    assert tail.off_best("beta-tree") == pytest.approx(2.0, rel=0.05)
+    assert "<b>★ " in page.partition('id="tails"')[2]
+    assert "±" in page.partition('id="tails"')[2].partition("</section>")[0]
+
+
+def test_open_loops_at_different_rates_are_not_compared() -> None:
+    name = {"engine": "alpha", "scenario": "baseline", "benchmark": "readrandom"}
+    line = synthetic_records.line(name)
+    closed = synthetic_records.latency_of(line, 2)
+    groups = set()
+    for factor in (1, 2):
+        opened = synthetic_records.open_loop(closed)
+        opened["open_loop"]["rate_ops_per_sec"] = 1000.0 * factor
+        lines = (Measurement.of(line),), (Measurement.of(opened),)
+        cell = Cell(CellName(**name), *lines)
+        groups.add(TAIL.group(cell, None))
+        assert ACCEPTED.group(cell, None) == ""
+    assert groups == {"at 1,000 ops/s", "at 2,000 ops/s"}
 
 
 def test_engines_of_different_promises_are_never_compared(tmp_path: Path) -> None:

@@ -153,19 +153,19 @@ def timed(timed_ns: int, **changes: Any) -> Any:
 def test_an_engine_that_is_faster_while_timed_is_reported() -> None:
     lines = [line(2 * TIMED_NS), line(3 * TIMED_NS)]
     texts = ("2.50× as fast while each call was timed",)
-    assert findings(lines, FRESH, timed(TIMED_NS * 4 // 5)) == texts
-    assert findings(lines, FRESH, timed(TIMED_NS)) == ()
-    assert findings(lines, FRESH, timed(TIMED_NS - 1000)) != ()
-    assert findings([line(LEAST_NS)], FRESH, timed(LEAST_NS // 3)) != ()
+    assert findings(lines, FRESH, [timed(TIMED_NS * 4 // 5)]) == texts
+    assert findings(lines, FRESH, [timed(TIMED_NS)]) == ()
+    assert findings(lines, FRESH, [timed(TIMED_NS - 1000)]) != ()
+    assert findings([line(LEAST_NS)], FRESH, [timed(LEAST_NS // 3)]) != ()
     short = [line(LEAST_NS - 1000)]
-    assert findings(short, FRESH, timed(LEAST_NS // 3)) == ()
+    assert findings(short, FRESH, [timed(LEAST_NS // 3)]) == ()
 
 
 def test_other_work_and_another_pace_are_not_compared() -> None:
     lines = [line(4 * TIMED_NS)]
-    assert findings(lines, FRESH, timed(TIMED_NS)) != ()
-    assert findings(lines, FRESH, timed(TIMED_NS, ops=250)) == ()
-    assert findings(lines, FRESH, timed(TIMED_NS, open_loop={"late_starts": 0})) == ()
+    assert findings(lines, FRESH, [timed(TIMED_NS)]) != ()
+    assert findings(lines, FRESH, [timed(TIMED_NS, ops=250)]) == ()
+    assert findings(lines, FRESH, [timed(TIMED_NS, open_loop={"late_starts": 0})]) == ()
 
 
 @pytest.mark.parametrize(

@@ -93,3 +93,27 @@ def test_lines_without_latencies_have_none() -> None:
     assert latency.percentiles(None) is None
     nothing: Any = {"count": 0, "min": 0, "max": 0, "sum": 0, "buckets": []}
     assert latency.percentiles(nothing) is None
+
+
+def test_a_percentile_of_several_repetitions_is_their_median_with_a_spread() -> None:
+    repetitions = [histogram([ns] * 999 + [10 * ns]) for ns in (1000, 1100, 1300)]
+    percentiles = latency.percentiles(*repetitions)
+    assert percentiles is not None
+    each = [latency.percentiles(one) for one in repetitions]
+    values = [one.at["p50"] for one in each if one]
+    assert percentiles.at["p50"] == values[1]
+    assert percentiles.spread["p50"] == pytest.approx((1300 - 1000) / 1100, rel=0.02)
+    assert (percentiles.count, percentiles.min_ns, percentiles.max_ns) == (
+        *(3000, 1000, 13000),
+    )
+    alone = latency.percentiles(repetitions[0])
+    assert alone is not None and alone.spread == {}
+
+
+def test_a_percentile_that_one_repetition_cannot_have_is_left_out() -> None:
+    many, few = histogram([1000] * 2000), histogram([1000] * 200)
+    both = latency.percentiles(many, few)
+    assert both is not None
+    assert both.at["p90"] is not None
+    assert both.at["p99"] is None
+    assert latency.percentiles(None, None) is None

@@ -27,7 +27,7 @@ def command(run: Run, engines: str = "alpha", **suite: Any) -> list[str]:
 
 def test_a_command_passes_on_what_the_run_was_given(run: Run) -> None:
     chosen = {"num": 5000, "rate": 2500.0}
-    arguments = command(run, chosen=chosen, latency=False, repeat_disturbed=0)
+    arguments = command(run, chosen=chosen, latency_repetitions=0, repeat_disturbed=0)
     assert arguments[arguments.index("--rate") + 1] == "2500.0"
     assert arguments[arguments.index("--num") + 1] == "5000"
     assert arguments[arguments.index("--repeat-disturbed") + 1] == "0"
