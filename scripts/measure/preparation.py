@@ -17,7 +17,8 @@ from scripts.measure.result_check import CheckedAnswer, run_driver
 from scripts.planning.disk_room import DiskFull, looks_full
 from scripts.planning.order import ScheduledRepetition
 
-_COPY = ("cp", "-a", "--reflink=auto", "--sparse=auto", "--")
+# Never a reflink: it would write no page, and the copy would be read from the device.
+_COPY = ("cp", "-a", "--reflink=never", "--sparse=auto", "--")
 _SYNC = ("sync", "--file-system")
 # Copying and syncing are not measured, so a short --timeout does not apply to them.
 _TOOL_TIMEOUT_S = 600.0
