@@ -160,6 +160,11 @@ class Cell:
         return latency.status == "ok"
 
     @property
+    def assertions_live(self) -> bool:
+        """True if a repetition ran engine code with live assertions."""
+        return any(m.assertions_live for m in self.repetitions)
+
+    @property
     def timed(self) -> tuple[Measurement, ...]:
         """The ok repetitions that timed every call; () unless the cell is ok."""
         if self.status != "ok":

@@ -2,7 +2,8 @@
 
 Leads are tested in pairs (stats/leads.py), with the spread of the whole run.  The
 engine with the best median wins if it is significantly faster than every other ranked
-engine.  Engines are level if they are shown to differ by less than LEVEL.
+engine.  Engines are level if they are shown to differ by less than LEVEL.  An engine
+with live assertions is not ranked: its authors ship it without.
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ class Contests:
         for engine in self._run.plan.engines:
             cell = self._run.cell(engine.name, scenario, benchmark)
             times_ns = self._times_ns(engine, scenario, benchmark)
-            if cell and times_ns and engine.ranked:
+            if cell and times_ns and engine.ranked and not cell.assertions_live:
                 group = self._metric.group(cell, engine.benchmark(benchmark))
                 members = groups.setdefault(group, {})
                 members[engine.name] = statistics.median(times_ns.values())

@@ -202,7 +202,7 @@ def remarks(row: Row) -> list[str]:
     if row.harness_bound:
         texts.append("harness-bound")
     if row.assertions_live:
-        texts.append("live assertions")
+        texts.append("not ranked: live assertions")
     if row.wide and row.summary:
         texts.append(f"spread {numbers.percent(row.summary.spread)}")
     if row.summary and row.repeated:
@@ -234,7 +234,7 @@ def flags(row: Row) -> list[tuple[str, str]]:
     """Return pairs of a mark and its meaning, where there is no space for notes()."""
     marks = []
     if row.assertions_live:
-        marks.append(("†", "measured with live assertions"))
+        marks.append(("†", "not ranked: measured with live assertions"))
     if row.truncated:
         marks.append(("‡", "ended by the time limit"))
     if row.harness_bound:

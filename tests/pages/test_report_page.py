@@ -138,12 +138,13 @@ def test_a_reference_alone_is_not_called_unmeasured(tmp_path: Path) -> None:
     assert "No engine has a rate" not in Page(report_page.render(run)).text
 
 
-def test_an_undecided_chart_is_called_undecided(varied: Run) -> None:
-    text = Page(report_page.render(varied)).text
-    assert "Undecided which of Alpha and Beta Tree wins: leads under " in text
-    assert (
-        "1 ranking is undecided. 1 ranking is undecided: Alpha, measured twice" in text
-    )
+def test_equal_engines_are_level_and_marked(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    lines = [m for m in synthetic_run.lines(plan) if m["engine"] != "beta-tree"]
+    twins = [{**m, "engine": "beta-tree"} for m in lines if m["engine"] == "alpha"]
+    page = report_page.render(run_of(tmp_path, plan, [*lines, *twins]))
+    assert "Alpha and Beta Tree are level within 5 %" in Page(page).text
+    assert page.count('≈<span class="vh">level</span>') == 2 * 8
 
 
 def test_single_repetitions_win_nothing(tmp_path: Path) -> None:

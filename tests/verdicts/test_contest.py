@@ -186,6 +186,19 @@ def test_a_control_that_differs_from_its_engine_hides_leads_of_that_size(
     assert same.outcome is Outcome.WIN
 
 
+def test_an_engine_with_live_assertions_is_not_ranked(tmp_path: Path) -> None:
+    def change(line: Line) -> None:
+        if line["engine"] == "alpha":
+            line["build"] = {**line["build"], "assertions": "live"}
+
+    chart = chart_in(tmp_path, {}, change=change)
+    assert sentences.chart_verdict(chart) == "Beta Tree wins, 5.00× ahead of the next"
+    alpha = chart.rows[0]
+    assert alpha.summary is not None
+    assert alpha.off_best is None
+    assert "not ranked: live assertions" in sentences.notes(alpha)
+
+
 def test_one_engine_alone_wins_nothing(tmp_path: Path) -> None:
     def only_alpha(line: Line) -> None:
         if line["engine"] in ("beta-tree", "gamma"):
