@@ -6,7 +6,7 @@
 //   db.status() must report each of `expected`
 //
 // Except for --page_size and --buckets, the flags exist for the settings of the
-// CEDA page, which differ from those of LevelDB's; see drivers/README.md.
+// CEDA page, which differ from those of LevelDB's; see drivers/ENGINES.md.
 
 #ifndef DRIVERS_KYOTO_OPTIONS_H_
 #define DRIVERS_KYOTO_OPTIONS_H_

@@ -10,7 +10,7 @@
 //
 // RocksDB clips options silently, so the comparison is what makes a setting
 // certain.  configs/engines.toml sets the flags that give RocksDB LevelDB's
-// defaults; see drivers/README.md.
+// defaults; see drivers/ENGINES.md.
 
 #ifndef DRIVERS_ROCKSDB_OPTIONS_H_
 #define DRIVERS_ROCKSDB_OPTIONS_H_
