@@ -194,13 +194,16 @@ class Database {
   // and after Compact().  May be called repeatedly.
   virtual void Flush() = 0;
 
-  // Returns once no deferred work is left: compactions are finished, the log is
-  // checkpointed.  Called after Flush(), unless the run does not settle.  A
-  // second call in a row must be correct but need not be cheap: some engines
-  // compact everything again.
+  // Returns once the engine is idle: once it has done what it would have done
+  // by itself if it had been left alone, in its background threads or, if it
+  // has none, in a later write or at the end (a checkpoint).  Does not start a
+  // reorganisation; that is Compact().  Throws an error that has ended the
+  // background work.  Called after Flush(), unless the run does not settle.  A
+  // second call in a row finds nothing to do.
   virtual void Settle() = 0;
 
-  // Reorganises the whole database, like CompactRange(begin, end) in db_bench.
+  // Reorganises the whole database, like CompactRange(begin, end) in db_bench:
+  // merges all levels, rewrites all pages, or moves all records together.
   // Contents do not change.  Throws Unsupported if the engine cannot do that
   // while the database is open.
   virtual void Compact() = 0;

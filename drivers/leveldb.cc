@@ -3,6 +3,7 @@
 #include <gflags/gflags.h>
 
 #include "common/driver.h"
+#include "drivers/leveldb_background.h"
 #include "leveldb/cache.h"
 #include "leveldb/db.h"
 #include "leveldb/filter_policy.h"
@@ -81,6 +82,7 @@ class LevelDb final : public Database {
     Record("sync", sync_ ? "true" : "false");
     Record("bloom_bits", std::to_string(FLAGS_bloom_bits));
     leveldb::Options db;
+    db.env = work_.env();
     db.create_if_missing = true;
     db.block_cache = cache_.get();
     if (!options.compression) db.compression = leveldb::kNoCompression;
@@ -103,10 +105,16 @@ class LevelDb final : public Database {
     return std::make_unique<LevelDbSession>(db_.get(), sync_);
   }
   void Flush() override {}  // Write() has handed everything over
-  void Settle() override { Compact(); }
+  void Settle() override {
+    do {
+      work_.Wait();
+      // Throws the error of the background work.  It may also fill a memtable.
+      NewSession()->Write({});
+    } while (!work_.IsIdle());
+  }
   void Compact() override {
     db_->CompactRange(nullptr, nullptr);
-    NewSession()->Write({});  // throws the error that CompactRange() keeps
+    Settle();  // a last level that has outgrown its limit is then moved down
   }
   using Settings = std::map<std::string, std::string>;
   Settings EffectiveSettings() override { return settings_; }
@@ -133,7 +141,8 @@ class LevelDb final : public Database {
 
   const bool sync_;
   Settings settings_;
-  const std::unique_ptr<leveldb::Cache> cache_;  // outlives db_, like filter_
+  const BackgroundWork work_;                    // outlives db_,
+  const std::unique_ptr<leveldb::Cache> cache_;  // like this and filter_
   std::unique_ptr<const leveldb::FilterPolicy> filter_;
   std::unique_ptr<leveldb::DB> db_;
 };

@@ -93,21 +93,55 @@ class RocksDb final : public Database {
   }
 
   void Flush() override {}  // Write() has handed everything over
-  void Settle() override { Compact(); }
+  void Settle() override {
+    // A job that is due starts at once; RocksDB 7 cannot wait for it.
+    int polls = 0;
+    while (const Work work = WorkLeft()) {
+      if (polls = work.running > 0 ? 0 : polls + 1; polls > kMostPolls)
+        throw std::runtime_error("work that is due is not started");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    RequireHealthy();
+  }
   void Compact() override {
     Check(db_->Flush({}));
     Check(db_->CompactRange({}, nullptr, nullptr));
-    using P = rocksdb::DB::Properties;
-    uint64_t pending = !db_->GetOptions().disable_auto_compactions, running = 0;
-    while (pending + running > 0) {  // RocksDB 7 cannot wait
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      db_->GetIntProperty(P::kCompactionPending, &pending);
-      db_->GetIntProperty(P::kNumRunningCompactions, &running);
-    }
+    Settle();  // the last level may have outgrown its limit
   }
   Settings EffectiveSettings() override { return settings_; }
 
  private:
+  // Of flushes and compactions, as RocksDB counts it.
+  struct Work {
+    uint64_t due, running;
+    explicit operator bool() const { return due + running > 0; }
+  };
+  static constexpr int kMostPolls = 10'000;  // about ten seconds
+
+  uint64_t Property(const std::string& name) const {
+    uint64_t value = 0;
+    if (db_->GetIntProperty(name, &value)) return value;
+    throw std::runtime_error("RocksDB does not report " + name);
+  }
+
+  // A compaction stays due for ever if it may not be started.
+  Work WorkLeft() {
+    using P = rocksdb::DB::Properties;
+    RequireHealthy();
+    const bool compacts = !db_->GetOptions().disable_auto_compactions;
+    return {.due = Property(P::kNumImmutableMemTable) +
+                   (compacts ? Property(P::kCompactionPending) : 0),
+            .running = Property(P::kNumRunningFlushes) +
+                       Property(P::kNumRunningCompactions)};
+  }
+
+  // After an error in the background RocksDB may start no more work.
+  void RequireHealthy() {
+    if (Property(rocksdb::DB::Properties::kBackgroundErrors) == 0) return;
+    NewSession()->Write({});  // throws that error, unless it was recovered from
+    throw std::runtime_error("an error in the background; see RocksDB's LOG");
+  }
+
   static std::string AsRequested(bool on) {
     return on ? "true (as requested)" : "false (as requested)";
   }

@@ -40,7 +40,7 @@ DEFINE_int32(max_background_jobs, 2, "flushes and compactions at once");
 DEFINE_int32(num_levels, 7, "levels");
 DEFINE_int32(min_level_to_compress, 0, "the first level that is compressed");
 DEFINE_bool(disable_auto_compactions, false,
-            "leave all files in level 0 until the database settles");
+            "leave all files in level 0 until the database is compacted");
 DEFINE_int32(open_files, -1, "table files kept open; -1 means all");
 DEFINE_bool(paranoid_checks, true,
             "stop writing when damaged data is detected");

@@ -1,0 +1,189 @@
+// What Settle() and Compact() promise: the one waits until the engine is idle,
+// the other rewrites the database.  Built once for each driver, like
+// driver_test.cc.
+
+#include <gflags/gflags.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "common/driver.h"
+#include "common/timing/resources.h"
+#include "tests/conformance/model.h"
+
+namespace kvmatrix {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kEntries = 40'000;
+constexpr int kBatch = 100;
+constexpr size_t kValueBytes = 1'000;
+// Threads of an engine that is idle may still wake up.
+constexpr uint64_t kIdleNs = 4'000'000;
+constexpr auto kWatched = milliseconds(40);
+
+Options Asynchronous() {
+  return {
+      .path = {}, .cache_size = 4 << 20, .compression = true, .sync = false};
+}
+
+std::string KeyOf(uint64_t i) { return std::to_string(10'000'000 + i); }
+
+// Writes `entries` random keys, in batches, with values that cannot be
+// compressed: many memtables, tables and checkpoints.
+void Fill(Session& session, int entries) {
+  std::mt19937_64 engine(301);
+  std::vector<std::string> keys(kBatch), values(kBatch);
+  std::vector<Update> batch(kBatch);
+  for (int i = 0; i < entries / kBatch; ++i) {
+    for (int j = 0; j < kBatch; ++j) {
+      keys[j] = KeyOf(engine() % kEntries);
+      values[j].resize(kValueBytes);
+      for (char& byte : values[j]) byte = static_cast<char>(engine());
+      batch[j] = {keys[j], values[j]};
+    }
+    session.Write(batch);
+  }
+}
+
+// Returns the processor time of this process during `action`.
+template <typename Action>
+uint64_t CpuNs(Action action) {
+  const Resources before = Resources::Now();
+  action();
+  return Resources::Now().Since(before).cpu_ns();
+}
+
+using Files = std::map<std::string, uint64_t>;  // name to bytes
+Files FilesOf(const ModelledDatabase& db) {
+  Files files;
+  for (const auto& file :
+       std::filesystem::directory_iterator(db.options().path)) {
+    if (file.is_regular_file()) files[file.path()] = file.file_size();
+  }
+  return files;
+}
+
+class DriverSettleTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!kDriver.stores) GTEST_SKIP() << kDriver.name << " keeps nothing";
+    // Of an engine that has such a flag: the tests write several memtables.
+    gflags::SetCommandLineOption("write_buffer_size", "1048576");
+  }
+  gflags::FlagSaver flags_;
+};
+
+TEST_F(DriverSettleTest, IsIdleAfterwards) {
+  ModelledDatabase db(Asynchronous());
+  for (int round = 0; round < 3; ++round) {
+    Fill(db.session(), kEntries);
+    db.database().Flush();
+    db.database().Settle();
+    const Files settled = FilesOf(db);
+    EXPECT_LT(CpuNs([] { std::this_thread::sleep_for(kWatched); }), kIdleNs);
+    EXPECT_EQ(FilesOf(db), settled);
+  }
+}
+
+TEST_F(DriverSettleTest, HasNothingToDoASecondTime) {
+  ModelledDatabase db(Asynchronous());
+  Fill(db.session(), kEntries);
+  db.database().Flush();
+  db.database().Settle();
+  EXPECT_LT(CpuNs([&] { db.database().Settle(); }), kIdleNs);
+  EXPECT_LT(CpuNs([] { std::this_thread::sleep_for(kWatched); }), kIdleNs);
+}
+
+// Few entries are no work that is due: what holds them stays as it is.
+TEST_F(DriverSettleTest, DoesNotReorganise) {
+  const auto names = [](const ModelledDatabase& db) {
+    std::vector<std::string> names;
+    for (const auto& [name, bytes] : FilesOf(db)) names.push_back(name);
+    return names;
+  };
+  ModelledDatabase db(Asynchronous());
+  for (int round = 0; round < 3; ++round) {
+    Fill(db.session(), kBatch);
+    db.database().Flush();
+    const auto before = names(db);
+    db.database().Settle();
+    EXPECT_EQ(names(db), before);
+  }
+}
+
+TEST_F(DriverSettleTest, IsIdleAfterCompact) {
+  ModelledDatabase db(Asynchronous());
+  Fill(db.session(), kEntries);
+  try {
+    db.database().Compact();
+  } catch (const Unsupported& reason) {
+    GTEST_SKIP() << reason.what();
+  }
+  db.database().Flush();
+  db.database().Settle();
+  EXPECT_LT(CpuNs([&] { db.database().Settle(); }), kIdleNs);
+  EXPECT_LT(CpuNs([] { std::this_thread::sleep_for(kWatched); }), kIdleNs);
+}
+
+// The file of an engine that updates in place does not shrink by itself.
+TEST_F(DriverSettleTest, CompactReturnsTheSpaceOfDeletedEntries) {
+  if (std::string_view(kDriver.name) == "memory") GTEST_SKIP() << "keeps a log";
+  ModelledDatabase db(Asynchronous());
+  Fill(db.session(), kEntries);
+  db.database().Settle();
+  db.Close();
+  const uint64_t full = db.DiskBytes();
+  db.Open();
+  for (int i = 0; i < kEntries; i += kBatch) {
+    std::vector<std::string> keys;
+    for (int j = 1; j < kBatch; ++j) keys.push_back(KeyOf(i + j));
+    std::vector<Update> deletes;
+    for (const std::string& key : keys) deletes.push_back({key, std::nullopt});
+    db.session().Write(deletes);
+  }
+  try {
+    db.database().Compact();
+  } catch (const Unsupported& reason) {
+    GTEST_SKIP() << reason.what();
+  }
+  db.database().Settle();
+  db.Close();
+  EXPECT_LT(db.DiskBytes(), full / 4);
+}
+
+// Directories take the names of the tables that LevelDB and RocksDB write next,
+// so that their background work fails.  Another engine does not notice.
+TEST_F(DriverSettleTest, EndsAfterAnErrorInTheBackground) {
+  ModelledDatabase db(Asynchronous());
+  for (int number = 1; number < 1'000; ++number) {
+    const std::string name = std::to_string(1'000'000 + number).substr(1);
+    for (const char* suffix : {".ldb", ".sst"}) {
+      std::filesystem::create_directory(db.options().path / (name + suffix));
+    }
+  }
+  bool failed = false;
+  try {
+    Fill(db.session(), 2'000);
+    db.database().Flush();
+    db.database().Settle();
+  } catch (const std::runtime_error& error) {
+    failed = true;
+  }
+  const bool has_tables =
+      std::filesystem::exists(db.options().path / "CURRENT");
+  EXPECT_EQ(failed, has_tables);
+  try {
+    db.database().Settle();
+    EXPECT_FALSE(failed) << "the second call has lost the error";
+  } catch (const std::runtime_error&) {
+  }
+}
+
+}  // namespace
+}  // namespace kvmatrix
