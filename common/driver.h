@@ -24,6 +24,7 @@
 #ifndef COMMON_DRIVER_H_
 #define COMMON_DRIVER_H_
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -46,14 +47,37 @@ class Unsupported : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What a crash of the machine, such as a loss of power, may do to the database.
+// The levels are ordered: each promises what the one before does.
+enum class Durability {
+  kBuffered,    // whatever the engine documents; it may even be corrupt
+  kConsistent,  // the newest writes may be lost; what is left is the state
+                // after an earlier write
+  kDurable,     // nothing is lost whose Write() has returned
+};
+inline constexpr size_t kDurabilities = 3;
+
+// What an engine's documentation promises for one setting of the engine, which
+// may be more than the Durability that selects it.  Whether the engine keeps
+// the promise is another question.
+enum class Promise {
+  kLosesNothing,  // that was acknowledged
+  kLosesNewest,   // may lose the newest writes; the others are intact
+  kMayBeCorrupt,  // may lose any write, or not be readable
+};
+struct Guarantee {
+  std::optional<Promise> promise = {};  // nothing: open() throws Unsupported
+  const char* source = "";  // the address where its documentation says so
+};
+
 // How to open a database.  cache_size and compression are permissions: an
-// engine without a cache or a codec ignores them.  sync is a guarantee: it is
-// honoured, or Unsupported is thrown.
+// engine without a cache or a codec ignores them.  durability is a guarantee:
+// it is honoured, or Unsupported is thrown.
 struct Options {
   std::filesystem::path path;  // existing directory: empty, or a database
   uint64_t cache_size;         // bytes the engine may use to cache entries
   bool compression;            // compress entries if the engine has a codec
-  bool sync;                   // Write() returns once the batch is durable
+  Durability durability;       // of each Write() that has returned
   uint64_t threads = 1;        // sessions that will be used at once
 
   // Hints about the filled database; 0: unknown.  A driver may size tables by
@@ -136,10 +160,10 @@ class Session {
   // Deleting an absent key succeeds.
   //
   // A batch of several updates is atomic in a crash: if the process dies (with
-  // Options::sync also if the machine does), the next opening finds either all
-  // of its updates or none.  It need not be atomic for readers: before Write()
-  // returns, other sessions may see some of the updates and not the others.
-  // With Options::sync the batch is durable on return.
+  // kConsistent and kDurable also if the machine does), the next opening finds
+  // either all of its updates or none.  It need not be atomic for readers:
+  // before Write() returns, other sessions may see some of the updates and not
+  // the others. With kDurable the batch is durable on return.
   //
   // REQUIRES: the batch is not empty and within Database::GetLimits()
   virtual void Write(std::span<const Update> batch) = 0;
@@ -227,6 +251,9 @@ struct Driver {
   const char* codec;    // enabled by Options::compression; "": none
   bool ordered;         // Scan() visits in key order, in both directions
   bool stores;          // false only for the null driver, which stores nothing
+
+  // What the engine documents for each Durability, in that order.
+  std::array<Guarantee, kDurabilities> guarantees;
 
   std::string (*version)();  // as reported by the engine library itself
   const void* code;          // address of any function of the engine

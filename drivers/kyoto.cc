@@ -7,13 +7,17 @@
 namespace kvmatrix {
 namespace {
 
+// "Some records may be missing and the database may be broken."
+constexpr char kDocument[] = "https://dbmx.net/kyotocabinet/spex.html";
+
 void Check(bool ok, const Db& db) {
   if (!ok) throw std::runtime_error(db.error().message());
 }
 
 class KyotoSession final : public Session {
  public:
-  KyotoSession(Db& db, const Options& options) : db_(db), sync_(options.sync) {}
+  KyotoSession(Db& db, const Options& options)
+      : db_(db), sync_(options.durability == Durability::kDurable) {}
 
   void Write(std::span<const Update> batch) override {
     if (batch.size() > 1) Check(db_.begin_transaction(sync_), db_);
@@ -69,11 +73,15 @@ class KyotoSession final : public Session {
 class Kyoto final : public Database, kc::BasicDB::Logger {
  public:
   explicit Kyoto(const Options& options) : options_(options) {
+    if (options.durability == Durability::kConsistent)
+      throw Unsupported(
+          "Kyoto Cabinet documents no level between writes that may be lost in "
+          "any order and synchronising each one");
     if (options.compression) db_.tune_compressor(&compressor_);
     db_.tune_logger(this);
     expected_ = Tune(db_, options);
     const auto file = options.path / (kTree ? "db.kct" : "db.kch");
-    const uint32_t autosync = options.sync ? Db::OAUTOSYNC : 0;
+    const uint32_t autosync = sync() ? Db::OAUTOSYNC : 0;
     Check(db_.open(file, Db::OWRITER | Db::OCREATE | autosync), db_);
     EffectiveSettings();
   }
@@ -103,12 +111,13 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
          {"apow", "bnum", "fpow", "msiz", "opts", "pccap", "psiz", "rcomp"})
       if (status.contains(name)) settings[name] = status[name];
     if (repaired_) settings["repaired"] = "true";
-    settings["sync"] =
-        options_.sync ? "true (as requested)" : "false (as requested)";
+    settings["sync"] = sync() ? "true (as requested)" : "false (as requested)";
     return settings;
   }
 
  private:
+  bool sync() const { return options_.durability == Durability::kDurable; }
+
   // The only sign that Kyoto is repairing a TreeDB after a crash is this
   // message.  The repaired tree has Kyoto's default options and page size, so
   // the settings are not compared with the requested ones in that opening.
@@ -131,6 +140,9 @@ const Driver kDriver = {
     .codec = "lzo",
     .ordered = kTree,
     .stores = true,
+    .guarantees = {{{Promise::kMayBeCorrupt, kDocument},
+                    {},
+                    {Promise::kLosesNothing, kDocument}}},
     .version = [] { return std::string(kc::VERSION); },
     .code = reinterpret_cast<const void*>(&kc::nearbyprime),
     .open = [](const Options& options) -> std::unique_ptr<Database> {

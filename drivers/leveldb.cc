@@ -22,6 +22,12 @@ DEFINE_int32(bloom_bits, -1,
 namespace kvmatrix {
 namespace {
 
+// "The downside of asynchronous writes is that a crash of the machine may cause
+// the last few updates to be lost."
+constexpr char kDocument[] =
+    "https://github.com/google/leveldb/blob/1.23/doc/index.md"
+    "#synchronous-writes";
+
 leveldb::Slice ToSlice(std::string_view s) { return {s.data(), s.size()}; }
 std::string_view ToView(leveldb::Slice s) { return {s.data(), s.size()}; }
 
@@ -76,7 +82,8 @@ class LevelDbSession final : public Session {
 class LevelDb final : public Database {
  public:
   explicit LevelDb(const Options& options)
-      : sync_(options.sync), cache_(leveldb::NewLRUCache(options.cache_size)) {
+      : sync_(options.durability == Durability::kDurable),
+        cache_(leveldb::NewLRUCache(options.cache_size)) {
     Record("cache_size", std::to_string(options.cache_size));
     Record("compression", options.compression ? "snappy" : "none");
     Record("sync", sync_ ? "true" : "false");
@@ -155,6 +162,9 @@ const Driver kDriver = {
     .codec = "snappy",
     .ordered = true,
     .stores = true,
+    .guarantees = {{{Promise::kLosesNewest, kDocument},
+                    {Promise::kLosesNewest, kDocument},
+                    {Promise::kLosesNothing, kDocument}}},
     .version =
         [] {
           return std::to_string(leveldb::kMajorVersion) + "." +

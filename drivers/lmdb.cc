@@ -11,6 +11,9 @@ DEFINE_uint64(map_size, 64ull << 30,
 namespace kvmatrix {
 namespace {
 
+// mdb_env_open(): MDB_NOSYNC, MDB_NOMETASYNC, and neither.
+constexpr char kDocument[] = "http://www.lmdb.tech/doc/group__mdb.html";
+
 MDB_val ToVal(std::string_view s) {
   return {s.size(), const_cast<char*>(s.data())};
 }
@@ -79,8 +82,8 @@ class Lmdb final : public Database {
  public:
   // A slot for each session's read transaction; 126 is LMDB's default.
   explicit Lmdb(const Options& options)
-      : sync_(options.sync),
-        environment_(options.path, FLAGS_map_size, sync_ ? 0 : MDB_NOSYNC,
+      : durability_(options.durability),
+        environment_(options.path, FLAGS_map_size, FlagsOf(durability_),
                      std::max(options.threads + 1, 126ul)) {}
 
   std::unique_ptr<Session> NewSession() override {
@@ -93,7 +96,9 @@ class Lmdb final : public Database {
   }
   void Flush() override {}   // Write() has handed over everything
   void Settle() override {}  // and has deferred nothing
-  void Compact() override { environment_.Rewrite(sync_); }
+  void Compact() override {
+    environment_.Rewrite(durability_ != Durability::kBuffered);
+  }
 
   std::map<std::string, std::string> EffectiveSettings() override {
     MDB_envinfo info;
@@ -102,11 +107,17 @@ class Lmdb final : public Database {
     Check(mdb_env_get_flags(environment_.get(), &flags));
     return {{"cache_size", "none: the page cache"},
             {"map_size", std::to_string(info.me_mapsize)},
+            {"nometasync", flags & MDB_NOMETASYNC ? "true" : "false"},
             {"nosync", flags & MDB_NOSYNC ? "true" : "false"}};
   }
 
  private:
-  const bool sync_;
+  static unsigned FlagsOf(Durability durability) {
+    constexpr unsigned kFlags[] = {MDB_NOSYNC, MDB_NOMETASYNC, 0};
+    return kFlags[static_cast<int>(durability)];
+  }
+
+  const Durability durability_;
   Environment environment_;
 };
 
@@ -118,6 +129,9 @@ const Driver kDriver = {
     .codec = "",
     .ordered = true,
     .stores = true,
+    .guarantees = {{{Promise::kMayBeCorrupt, kDocument},
+                    {Promise::kLosesNewest, kDocument},
+                    {Promise::kLosesNothing, kDocument}}},
     // Six characters behind "LMDB ", such as "0.9.24".
     .version = [] { return std::string(mdb_version(0, 0, 0) + 5, 6); },
     .code = reinterpret_cast<const void*>(&mdb_version),

@@ -17,6 +17,7 @@
 namespace kvmatrix {
 namespace {
 
+constexpr char kDocument[] = "drivers/memory.cc";
 constexpr uint32_t kDeleted = UINT32_MAX;  // takes the place of a value's size
 
 void AppendSize(std::string& log, size_t bytes) {
@@ -27,7 +28,10 @@ void AppendSize(std::string& log, size_t bytes) {
 class Memory final : public Database {
  public:
   explicit Memory(const Options& options)
-      : sync_(options.sync), file_((options.path / "log").string()) {
+      : sync_(options.durability == Durability::kDurable),
+        file_((options.path / "log").string()) {
+    if (options.durability == Durability::kConsistent)
+      throw Unsupported("the log has no sums that would reveal a lost part");
     Replay();
     fd_ = open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     Require(fd_ >= 0);
@@ -147,6 +151,9 @@ const Driver kDriver = {
     .codec = "",
     .ordered = true,
     .stores = true,
+    .guarantees = {{{Promise::kMayBeCorrupt, kDocument},
+                    {},
+                    {Promise::kLosesNothing, kDocument}}},
     .version = Version,
     .code = reinterpret_cast<const void*>(&Version),
     .open = [](const Options& options) -> std::unique_ptr<Database> {

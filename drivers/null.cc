@@ -57,6 +57,7 @@ const Driver kDriver = {
     .codec = "",
     .ordered = true,
     .stores = false,
+    .guarantees = {},
     .version = Version,
     .code = reinterpret_cast<const void*>(&Version),
     .open = [](const Options& options) -> std::unique_ptr<Database> {

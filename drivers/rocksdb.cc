@@ -14,6 +14,13 @@ std::string IsFastCrc32Supported();  // exported, but not in a public header
 namespace kvmatrix {
 namespace {
 
+// kPointInTimeRecovery, the default: "The system is recovered to a
+// point-in-time where it is consistent."
+constexpr char kRecovery[] =
+    "https://github.com/facebook/rocksdb/wiki/WAL-Recovery-Modes";
+constexpr char kSync[] =  // WriteOptions::sync
+    "https://github.com/facebook/rocksdb/blob/v7.8.3/include/rocksdb/options.h";
+
 rocksdb::Slice ToSlice(std::string_view s) { return {s.data(), s.size()}; }
 
 class RocksDbSession final : public Session {
@@ -67,7 +74,8 @@ class RocksDbSession final : public Session {
 
 class RocksDb final : public Database {
  public:
-  explicit RocksDb(const Options& options) : sync_(options.sync) {
+  explicit RocksDb(const Options& options)
+      : sync_(options.durability == Durability::kDurable) {
     rocksdb::Options requested;
     requested.create_if_missing = true;
     requested.compression = options.compression ? rocksdb::kSnappyCompression
@@ -159,6 +167,9 @@ const Driver kDriver = {
     .codec = "snappy",
     .ordered = true,
     .stores = true,
+    .guarantees = {{{Promise::kLosesNewest, kRecovery},
+                    {Promise::kLosesNewest, kRecovery},
+                    {Promise::kLosesNothing, kSync}}},
     .version = [] { return rocksdb::GetRocksVersionAsString(); },
     .code = reinterpret_cast<const void*>(&rocksdb::GetRocksVersionAsString),
     .open = [](const Options& options) -> std::unique_ptr<Database> {

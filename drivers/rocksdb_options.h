@@ -110,7 +110,7 @@ inline Settings Describe(const rocksdb::Options& options) {
         "level0_file_num_compaction_trigger", "max_background_jobs",
         "max_bytes_for_level_base", "max_open_files", "max_write_buffer_number",
         "num_levels", "paranoid_checks", "target_file_size_base",
-        "write_buffer_size"})
+        "wal_recovery_mode", "write_buffer_size"})
     if (all.contains(name)) settings[name] = all[name];
   const auto& table =
       *options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();

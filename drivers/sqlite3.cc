@@ -18,6 +18,11 @@ DEFINE_bool(without_rowid, false,
 namespace kvmatrix {
 namespace {
 
+// OFF: "the database might become corrupted".  NORMAL: "WAL mode is always
+// consistent with synchronous=NORMAL, but WAL mode does lose durability."
+constexpr char kDocument[] =
+    "https://sqlite.org/pragma.html#pragma_synchronous";
+
 using Settings = std::map<std::string, std::string>;
 using Connection = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
 
@@ -122,7 +127,8 @@ class Sqlite final : public Database {
     set("journal_mode", "wal");
     set("wal_autocheckpoint", std::to_string(FLAGS_wal_autocheckpoint));
     set("cache_size", std::to_string(cache / options_.threads));
-    set("synchronous", options_.sync ? "2" : "0");
+    // OFF, NORMAL and FULL.
+    set("synchronous", std::to_string(static_cast<int>(options_.durability)));
     set("secure_delete", "0");
     for (const auto& [name, value] : settings_)
       if (name != "without_rowid") Run(db, "PRAGMA " + name, value);
@@ -150,6 +156,9 @@ const Driver kDriver = {
     .codec = "",
     .ordered = true,
     .stores = true,
+    .guarantees = {{{Promise::kMayBeCorrupt, kDocument},
+                    {Promise::kLosesNewest, kDocument},
+                    {Promise::kLosesNothing, kDocument}}},
     .version = [] { return std::string(sqlite3_libversion()); },
     .code = reinterpret_cast<const void*>(&sqlite3_libversion),
     .open = [](const Options& options) -> std::unique_ptr<Database> {

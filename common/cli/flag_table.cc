@@ -1,4 +1,5 @@
 #include "common/cli/flags.h"
+#include "common/spec/durability.h"
 #include "common/spec/quantities.h"
 #include "common/stream/leveldb_stream.h"
 #include "common/stream/value_sizes.h"
@@ -8,6 +9,13 @@ namespace {
 
 #define FIELD(member) \
   [](CommandLine& line) -> FlagField { return &line.member; }
+
+// What a result line has, made of `config` and `benchmark`.
+#define OPTION(value)                                            \
+  [](const Config& config,                                       \
+     [[maybe_unused]] const Benchmark& benchmark) -> FlagValue { \
+    return value;                                                \
+  }
 
 // A flag of mixgraph is named as its parameter is.
 #define MIXGRAPH(parameter, its_group, its_range, its_help) \
@@ -89,9 +97,7 @@ const Flag kFlags[] = {
      .range = {1, kMaxKeys, -1},
      .option = "reads",
      .by_benchmark = true,
-     .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
-       return config.reads;
-     }},
+     .option_value = OPTION(config.reads)},
     {.name = "duration",
      .field = FIELD(duration_s),
      .group = FlagGroup::kWorkload,
@@ -99,18 +105,14 @@ const Flag kFlags[] = {
      .range = {0, 999'999'999},
      .unit = "seconds",
      .option = "duration_s",
-     .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
-       return static_cast<double>(config.duration_ns) / 1e9;
-     }},
+     .option_value = OPTION(static_cast<double>(config.duration_ns) / 1e9)},
     {.name = "stream",
      .field = FIELD(stream),
      .group = FlagGroup::kWorkload,
      .help = kStreamHelp,
      .choices = Streams,
      .option = "stream",
-     .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
-       return std::string(StreamName(config.stream));
-     }},
+     .option_value = OPTION(std::string(StreamName(config.stream)))},
     {.name = "key_size",
      .field = FIELD(config.key_size),
      .group = FlagGroup::kKeys,
@@ -125,9 +127,7 @@ const Flag kFlags[] = {
      .choices = KeyFormats,
      .not_replayed = kNothingLikeIt,
      .option = "key_format",
-     .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
-       return std::string(KeyFormatName(config.key_format));
-     }},
+     .option_value = OPTION(std::string(KeyFormatName(config.key_format)))},
     {.name = "key_distribution",
      .field = FIELD(config.key_distribution),
      .group = FlagGroup::kKeys,
@@ -151,8 +151,7 @@ const Flag kFlags[] = {
      .range = {0, ValueSizes::kLargest, kNone, 1},
      .option = "value_size",
      .by_benchmark = true,
-     .option_value = [](const Config& config, const Benchmark& benchmark)
-         -> FlagValue { return ValueSizeOf(benchmark, config); }},
+     .option_value = OPTION(ValueSizeOf(benchmark, config))},
     {.name = "value_size_distribution_type",
      .field = FIELD(value_size_distribution_type),
      .group = FlagGroup::kValues,
@@ -163,9 +162,7 @@ const Flag kFlags[] = {
      .choices = SizeLaws,
      .not_replayed = kNothingLikeIt,
      .option = "value_size_distribution_type",
-     .option_value = [](const Config& config, const Benchmark&) -> FlagValue {
-       return std::string(SizeLawName(config.value_size_law));
-     }},
+     .option_value = OPTION(std::string(SizeLawName(config.value_size_law)))},
     {.name = "value_size_min",
      .field = FIELD(config.value_size_min),
      .group = FlagGroup::kValues,
@@ -200,8 +197,7 @@ const Flag kFlags[] = {
      .not_replayed = kNothingLikeIt,
      .option = "batch_size",
      .by_benchmark = true,
-     .option_value = [](const Config& config, const Benchmark& benchmark)
-         -> FlagValue { return BatchSizeOf(benchmark, config); }},
+     .option_value = OPTION(BatchSizeOf(benchmark, config))},
     {.name = "transactions",
      .field = FIELD(config.transactions),
      .group = FlagGroup::kWorkload,
@@ -258,13 +254,25 @@ const Flag kFlags[] = {
      .help = "compress entries if the engine has a codec",
      .option = "compression"},
     {.name = "sync",
-     .field = FIELD(config.sync),
+     .field = FIELD(sync),
      .group = FlagGroup::kEngine,
-     .help = "make each write durable before it returns",
+     .help = "make each write durable before it returns: --durability=durable",
      .option = "sync",
      .by_benchmark = true,
-     .option_value = [](const Config& config, const Benchmark& benchmark)
-         -> FlagValue { return SyncOf(benchmark, config); }},
+     .option_value =
+         OPTION(DurabilityOf(benchmark, config) == Durability::kDurable)},
+    {.name = "durability",
+     .field = FIELD(durability),
+     .group = FlagGroup::kEngine,
+     .help = "what a crash of the machine may cost: buffered means what the "
+             "engine documents, even the whole database; consistent means the "
+             "newest writes; durable means nothing that was acknowledged",
+     .choices =
+         [] { return Names(kDurabilityNames.begin(), kDurabilityNames.end()); },
+     .option = "durability",
+     .by_benchmark = true,
+     .option_value =
+         OPTION(std::string(DurabilityName(DurabilityOf(benchmark, config))))},
     {.name = "writeallfields",
      .field = FIELD(config.mix.writeallfields),
      .group = FlagGroup::kYcsb,
@@ -369,6 +377,7 @@ const Flag kFlags[] = {
 };
 
 #undef MIXGRAPH
+#undef OPTION
 #undef FIELD
 
 }  // namespace

@@ -216,6 +216,15 @@ void Derive(const CommandLine& line, Config& config) {
   if (config.stream == StreamKind::kDbBench && !is_set("cache_size")) {
     config.cache_size = kDbBenchCacheSize;
   }
+  config.durability =
+      EnumOf<Durability>(FindFlag("durability"), line.durability);
+  const bool durable = config.durability == Durability::kDurable;
+  if (is_set("sync") && is_set("durability") && line.sync != durable) {
+    throw UsageError("durability", line.durability + " contradicts --sync=" +
+                                       (line.sync ? "true" : "false") +
+                                       "; leave one of them out");
+  }
+  if (line.sync) config.durability = Durability::kDurable;
   config.settle &= config.stream == StreamKind::kOwn || is_set("settle");
   config.pareto = {config.mix.mixgraph.value_k,
                    is_set("value_sigma") ? config.mix.mixgraph.value_sigma : 0};

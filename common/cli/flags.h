@@ -42,6 +42,8 @@ struct CommandLine {
   std::string key_format = "decimal";
   std::string value_size_distribution_type = "fixed";
   std::string stream = "kvmatrix";
+  bool sync = false;
+  std::string durability = "buffered";
   double duration_s = 0;  // 0: no limit
   std::string db;
   std::string json;

@@ -12,6 +12,8 @@
 #include "common/mixes/graph_mix.h"
 #include "common/mixes/ycsb.h"
 #include "common/run/runner.h"
+#include "common/spec/durability.h"
+#include "common/spec/quantities.h"
 
 namespace kvmatrix {
 namespace {
@@ -288,6 +290,31 @@ Json BenchmarksJson(const Driver& driver) {
   return json;
 }
 
+Json PromiseJson(const Guarantee& guarantee) {
+  if (!guarantee.promise) return nullptr;
+  return PromiseText(*guarantee.promise);
+}
+
+// Returns null for a benchmark that writes nothing.
+Json PromiseOf(const Benchmark& benchmark, const Config& config,
+               const Driver& driver) {
+  if (!Changes(benchmark)) return nullptr;
+  const auto level = static_cast<size_t>(DurabilityOf(benchmark, config));
+  return PromiseJson(driver.guarantees.at(level));
+}
+
+// Returns the promise of each level; null for one that the engine lacks.
+Json PromisesJson(const Driver& driver) {
+  Json json = Json::object();
+  for (size_t level = 0; level < kDurabilities; ++level) {
+    const Guarantee& guarantee = driver.guarantees.at(level);
+    Json& entry = json[std::string(kDurabilityNames.at(level))];
+    if (!guarantee.promise) continue;
+    entry = {{"promise", PromiseJson(guarantee)}, {"source", guarantee.source}};
+  }
+  return json;
+}
+
 // Engines may report errors in bytes that are not UTF-8.
 std::string Dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -309,6 +336,7 @@ std::string ToJsonLine(const Measurement& m, const Config& config,
   AddCounts(m, json);
   AddTimes(m, json);
   json["options"] = OptionsJson(*m.benchmark, config);
+  json["promise"] = PromiseOf(*m.benchmark, config, driver);
   json["settings"] = m.settings;
   AddResources(m, json);
   AddTrace(m, json);
@@ -332,6 +360,7 @@ std::string DescribeJson(const Driver& driver) {
                  {"compresses", Compresses(proof)}}},
                {"ordered", driver.ordered},
                {"stores", driver.stores},
+               {"promises", PromisesJson(driver)},
                {"build", BuildJson(driver)},
                {"common_flags", CommonFlagsJson()},
                {"flags", DriverFlagsJson()},

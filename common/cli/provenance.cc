@@ -98,7 +98,8 @@ uint64_t DiskBytesWith(const Driver& driver, bool compression,
   const Values values(1, kProofValueSize, 0.1);
   KeyBuffer key(kProofKeySize);
   std::string value(values.buffer_size(), '\0');
-  auto database = driver.open({path, 1 << 20, compression, false});
+  auto database =
+      driver.open({path, 1 << 20, compression, Durability::kBuffered});
   auto session = database->NewSession();
   for (uint64_t i = 0; i < kProofEntries; ++i) {
     values.Write(i, 1, value.data());

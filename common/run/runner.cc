@@ -203,7 +203,7 @@ Options Runner::OptionsOf(const Benchmark& benchmark) const {
   return {.path = path_,
           .cache_size = config_.cache_size,
           .compression = config_.compression,
-          .sync = SyncOf(benchmark, config_),
+          .durability = DurabilityOf(benchmark, config_),
           .threads = SessionsOf(benchmark, config_),
           .expected_entries = config_.num,
           .key_size = config_.key_size,

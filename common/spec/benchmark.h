@@ -90,7 +90,7 @@ struct Benchmark {
   uint64_t value_size = 0;   // bytes; 0: --value_size
   uint64_t batch_size = 0;   // entries per batch; 0: --batch_size
   uint64_t operations = 0;   // of a kPrimitive, whose number is fixed
-  bool sync = false;         // synchronous whatever --sync says
+  bool sync = false;         // durable whatever --durability says
   bool writer = false;       // one more thread overwrites while others read
   std::string_view fill = "filluniquerandom";  // prepares its database
   std::string_view title;                      // for charts

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/driver.h"
 #include "common/spec/benchmark.h"
 #include "common/spec/key_shape.h"
 #include "common/spec/mixgraph_parameters.h"
@@ -78,7 +79,8 @@ struct Config {
   uint64_t transactions = 0;       // number of batches; 0: see batch_size
   uint64_t cache_size = 4 << 20;   // bytes
   bool compression = true;
-  bool sync = false;
+  // Of all benchmarks except those that are synchronous; see DurabilityOf().
+  Durability durability = Durability::kBuffered;
   bool settle = true;
   uint64_t seed = 301;
   StreamKind stream = StreamKind::kOwn;

@@ -54,10 +54,11 @@ inline uint64_t BatchSizeOf(const Benchmark& benchmark, const Config& config) {
                             EntriesOf(benchmark, config) / config.transactions);
 }
 
-// True if each write must be durable when it returns: Options::sync of the
-// database.
-inline bool SyncOf(const Benchmark& benchmark, const Config& config) {
-  return benchmark.sync || config.sync;
+// Returns the durability of the benchmark's writes: that of the options with
+// which its database is opened.
+inline Durability DurabilityOf(const Benchmark& benchmark,
+                               const Config& config) {
+  return benchmark.sync ? Durability::kDurable : config.durability;
 }
 
 }  // namespace kvmatrix

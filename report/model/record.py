@@ -150,6 +150,7 @@ Record = TypedDict(
         "close_ns": int,
         "digest": str,  # if `verified`
         "options": Mapping[str, Flag],
+        "promise": str | None,  # of the engine, for a crash of the machine
         "settings": Mapping[str, str],
         "build": Mapping[str, str],
         "cpu_user_ns": int,

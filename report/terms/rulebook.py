@@ -167,6 +167,14 @@ class Benchmark:
         is_harmless = self.kind in ("read", "verify", "primitive")
         return self.writes or not is_harmless
 
+    def may_synchronise(self, flags: Flags) -> bool:
+        """Return True if each write may wait for the disk under these flags.
+
+        Engines differ in whether they wait for a consistent state.
+        """
+        level = flags.get("durability", "buffered")
+        return self.sync or bool(flags.get("sync")) or level != "buffered"
+
     def threads(self, flags: Flags) -> int:
         """Return the number of measured threads; an audit and a compaction have one."""
         alone = self.kind in ("compact", "verify")

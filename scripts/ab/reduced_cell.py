@@ -62,5 +62,4 @@ def _most_ops(benchmark: Benchmark, flags: Flags) -> int:
     is_batched = batch > 1 or int(flags.get("transactions", 0)) > 0
     if benchmark.kind in ("write", "delete") and is_batched:
         return MOST_BATCHED_OPS
-    is_sync = benchmark.sync or bool(flags.get("sync"))
-    return MOST_SYNC_OPS if is_sync else MOST_OPS
+    return MOST_SYNC_OPS if benchmark.may_synchronise(flags) else MOST_OPS

@@ -27,6 +27,12 @@ BUILD: Document = {
     "assertions": "none",
     "allocator": "glibc 2.36",
 }
+_SOURCE = "https://example.org/durability"
+PROMISES: Document = {
+    "buffered": {"promise": "may lose the newest", "source": _SOURCE},
+    "consistent": None,
+    "durable": {"promise": "loses nothing acknowledged", "source": _SOURCE},
+}
 _KINDS = {
     **{"fill": "write", "overwrite": "write", "delete": "delete", "verify": "verify"},
     **{"ycsb": "mix", "readrandomwriterandom": "mix"},
@@ -91,6 +97,7 @@ def description(
         "codec": "",
         "ordered": True,
         "stores": True,
+        "promises": PROMISES,
         "build": BUILD,
         "common_flags": COMMON_FLAGS,
         "flags": [{"name": "page_size", "type": "uint64", "default": "0"}],

@@ -30,6 +30,7 @@ OPTIONS: Record = {
     **{"stream": "kvmatrix", "key_format": "decimal", "key_distribution": ""},
     **{"zipf_theta": 0.99, "value_size_distribution_type": "fixed"},
     **{"transactions": 0, "writes_per_second": 0, "readwritepercent": 90},
+    **{"sync": False, "durability": "buffered"},
 }
 QUIET: Record = {
     **{"wall_ns": 50000000, "steal_share": 0.0, "foreign_cpu_share": 0.01},
@@ -78,6 +79,7 @@ def answer(
         "close_ns": 500000,
         "digest": None if is_chance else _digest(benchmark),
         "options": resolved,
+        "promise": "may lose the newest" if is_writing else None,
         "settings": {"cache_size": "4194304", "page_size": "1024"},
         **_used(loop_ns + flush_ns, ops, entries_bytes, is_writing),
         "timeline": timeline(loop_ns, ops),

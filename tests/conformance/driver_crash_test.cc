@@ -21,7 +21,7 @@ using Model = std::map<std::string, std::string, std::less<>>;
 struct Written {
   const char* name;
   bool compression = true;
-  bool sync = false;
+  Durability durability = Durability::kBuffered;
   size_t batch_size = 1;
   size_t batches;
   size_t keys;  // number of different keys
@@ -98,7 +98,7 @@ class CrashDeathTest : public testing::TestWithParam<Written> {
     return kDriver.open({.path = std::getenv(kVariable),
                          .cache_size = 1 << 20,
                          .compression = GetParam().compression,
-                         .sync = GetParam().sync});
+                         .durability = GetParam().durability});
   }
 
   void WriteFlushAndDie() const {
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
                 .keys = 3'000,
                 .value_size = 100},
         Written{.name = "Synchronous",
-                .sync = true,
+                .durability = Durability::kDurable,
                 .batches = 50,
                 .keys = 40,
                 .value_size = 100},
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
                 .keys = 5'000,
                 .value_size = 100},
         Written{.name = "SynchronousBatches",
-                .sync = true,
+                .durability = Durability::kDurable,
                 .batch_size = 10,
                 .batches = 5,
                 .keys = 40,

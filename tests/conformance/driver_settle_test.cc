@@ -28,8 +28,10 @@ constexpr uint64_t kIdleNs = 4'000'000;
 constexpr auto kWatched = milliseconds(40);
 
 Options Asynchronous() {
-  return {
-      .path = {}, .cache_size = 4 << 20, .compression = true, .sync = false};
+  return {.path = {},
+          .cache_size = 4 << 20,
+          .compression = true,
+          .durability = Durability::kBuffered};
 }
 
 std::string KeyOf(uint64_t i) { return std::to_string(10'000'000 + i); }

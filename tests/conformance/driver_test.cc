@@ -19,13 +19,13 @@ Options Asynchronous() {
   return {.path = {},
           .cache_size = 4 << 20,
           .compression = true,
-          .sync = false,
+          .durability = Durability::kBuffered,
           .expected_entries = 10};
 }
 
 Options Synchronous() {
   Options options = Asynchronous();
-  options.sync = true;
+  options.durability = Durability::kDurable;
   return options;
 }
 

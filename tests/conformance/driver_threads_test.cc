@@ -23,7 +23,7 @@ Options Shared() {
   return {.path = {},
           .cache_size = 4 << 20,
           .compression = true,
-          .sync = false,
+          .durability = Durability::kBuffered,
           .threads = kThreads};
 }
 

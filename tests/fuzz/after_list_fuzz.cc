@@ -82,7 +82,7 @@ void Try(Config config) {
   config.json.clear();
   config.progress.clear();
   config.settle = false;  // it waits for a while
-  config.sync = false;
+  config.durability = Durability::kBuffered;
   config.duration_ns = 0;
   config.rate_ops_per_sec = 0;
   config.mix.mixgraph.sine_mix_rate = false;

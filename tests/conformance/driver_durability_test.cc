@@ -1,0 +1,94 @@
+// The levels of durability: a driver opens each one that its engine has, and
+// says what the engine's documentation promises.  Built once for each driver,
+// like driver_test.cc.  What is left after a crash of the machine is not tested
+// here.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+#include "common/driver.h"
+#include "tests/conformance/model.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr Durability kLevels[] = {
+    Durability::kBuffered, Durability::kConsistent, Durability::kDurable};
+
+Options With(Durability durability) {
+  return {.path = {},
+          .cache_size = 1 << 20,
+          .compression = true,
+          .durability = durability};
+}
+
+const Guarantee& GuaranteeOf(Durability durability) {
+  return kDriver.guarantees.at(static_cast<size_t>(durability));
+}
+
+bool Has(Durability durability) {
+  return !kDriver.stores || GuaranteeOf(durability).promise;
+}
+
+TEST(DriverDurabilityTest, PromisesAtLeastWhatIsAsked) {
+  for (const Durability level : kLevels) {
+    const auto& [promise, source] = GuaranteeOf(level);
+    EXPECT_EQ(promise.has_value(), std::strlen(source) > 0);
+    if (!promise) continue;
+    if (level == Durability::kDurable) {
+      EXPECT_EQ(promise, Promise::kLosesNothing);
+    } else if (level == Durability::kConsistent) {
+      EXPECT_NE(promise, Promise::kMayBeCorrupt);
+    }
+  }
+  EXPECT_TRUE(Has(Durability::kBuffered));
+  EXPECT_TRUE(Has(Durability::kDurable));
+}
+
+TEST(DriverDurabilityTest, RefusesALevelThatTheEngineLacks) {
+  for (const Durability level : kLevels) {
+    if (Has(level)) continue;
+    EXPECT_THROW(ModelledDatabase{With(level)}, Unsupported);
+  }
+}
+
+// Levels with different promises are different settings of the engine.
+TEST(DriverDurabilityTest, ReportsSettingsThatDiffer) {
+  std::map<Promise, std::map<std::string, std::string>> by_promise;
+  for (const Durability level : kLevels) {
+    const auto promise = GuaranteeOf(level).promise;
+    if (!promise) continue;
+    ModelledDatabase db(With(level));
+    by_promise[*promise] = db.database().EffectiveSettings();
+  }
+  for (const auto& [promise, settings] : by_promise) {
+    for (const auto& [other, its_settings] : by_promise) {
+      EXPECT_EQ(settings == its_settings, promise == other);
+    }
+  }
+}
+
+TEST(DriverDurabilityTest, StoresAtEachLevel) {
+  if (!kDriver.stores) GTEST_SKIP() << kDriver.name << " keeps nothing";
+  for (const Durability level : kLevels) {
+    if (!Has(level)) continue;
+    ModelledDatabase db(With(level));
+    for (int i = 0; i < 20; ++i)
+      db.Put(std::to_string(i), std::string(500, 'x'));
+    db.Write({{"a", "1"}, {"5", std::nullopt}, {"b", "2"}});
+    db.ExpectEqual();
+    try {
+      db.database().Compact();
+    } catch (const Unsupported&) {
+    }
+    db.Put("c", "3");
+    db.ExpectEqual();
+    db.Reopen();
+    db.ExpectEqual();
+  }
+}
+
+}  // namespace
+}  // namespace kvmatrix
