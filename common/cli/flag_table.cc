@@ -213,7 +213,7 @@ const Flag kFlags[] = {
      .field = FIELD(config.threads),
      .group = FlagGroup::kPace,
      .help = "number of threads; each performs --reads reads, and they share "
-             "the entries to write",
+             "the entries to write, each the keys that are its own",
      .range = {1, kMaxThreads},
      .not_replayed =
          "that program's threads overwrite one another's keys in an unknown "

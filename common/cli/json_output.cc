@@ -198,6 +198,7 @@ void AddParts(const Measurement& m, Json& json) {
   json["ops_by_type"] = some(m.run.loop.by_type);
   json["latency_by_type_ns"] = ok ? LatencyByTypeJson(m) : nullptr;
   json["writer"] = ok ? WriterJson(m.run.writer) : nullptr;
+  json["claim_wait_ns"] = FigureJson(m, m.run.loop.claim_wait_ns);
   json["counters"] = m.counters;
   json["shares"] = ok ? SharesJson(m.shares) : nullptr;
 }

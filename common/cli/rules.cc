@@ -109,6 +109,13 @@ Problem UnorderedKeys(const Benchmark& benchmark, const Config& config) {
          "choose --key_format=big";
 }
 
+// Threads write keys of their own; see WriteStream.
+Problem FewKeysForThreads(const Benchmark& benchmark, const Config& config) {
+  if (!IsWriting(benchmark) || config.threads <= config.num) return "";
+  return "must be at most --num, " + Number(config.num) +
+         ", because each thread writes keys of its own";
+}
+
 // Rules about benchmarks that are a single call on the engine.
 
 Problem ThreadsOfOneCall(const Benchmark& benchmark, const Config& config) {
@@ -259,6 +266,7 @@ constexpr Rule kRules[] = {
 constexpr BenchmarkRule kBenchmarkRules[] = {
     {"stream", true, NotReplayed},
     {"threads", false, ThreadsOfOneCall},
+    {"threads", true, FewKeysForThreads},
     {"rate", false, RateOfOneCall},
     {"num", true, FewRecords},
     {"key_size", true, FewDigits},

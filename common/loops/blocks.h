@@ -9,7 +9,6 @@
 //   w.meter.ExcludePreparation();
 //   for each batch:
 //     session.Write(block.Range(done, count));
-//     block.Written();
 //     done += count;
 //   block.ReturnUnwritten(done);
 
@@ -47,20 +46,14 @@ constexpr size_t BlockEntries(size_t entry_bytes) {
 // block, which is why the keys must be ones that no other thread writes or
 // reads meanwhile, and why ReturnUnwritten() exists.
 //
-// ClaimedBatches (write_loop.cc) has the same interface for keys that several
-// threads write.
-//
 // Not thread-safe: each thread has its own.
 class UpdateBlock {
  public:
-  // True: Range() returns what Fill() has prepared.  False: it prepares.
-  static constexpr bool kPreparedAhead = true;
-
   // Holds whole batches, at least one, and as many as BlockEntries() allows.
   // If `deletes`, the updates have no values and no memory is reserved for
   // them.  `stream` and `values` must outlive the block.
   // REQUIRES: batch_size > 0; `deletes` is true exactly if the stream's
-  // benchmark deletes; !stream.contended()
+  // benchmark deletes
   UpdateBlock(WriteStream& stream, const Values& values, KeyShape keys,
               size_t batch_size, bool deletes)
       : stream_(stream),
@@ -116,10 +109,6 @@ class UpdateBlock {
   std::span<const Update> Range(size_t first, size_t count) const {
     return std::span(updates_).subspan(first, count);
   }
-
-  // Does nothing: the counterpart of ClaimedBatches::Written(), which publishes
-  // the batch.
-  void Written() {}
 
   // Ends the block after the first `done` updates have been written: adds the
   // bytes of their values, and undoes the records of the others, last one

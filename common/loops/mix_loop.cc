@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/loops/contention.h"
+#include "common/loops/key_claim.h"
 #include "common/mixes/mix.h"
 #include "common/mixes/mix_workload.h"
 #include "common/stream/keys.h"
@@ -54,6 +55,7 @@ class MixLoop {
                       .found = w_.check.found(),
                       .digest = w_.check.digest(),
                       .bytes = bytes_,
+                      .claim_wait_ns = claim_wait_ns_,
                       .label = w_.mix->Label()};
     FillTypes(result);
     return result;
@@ -64,25 +66,6 @@ class MixLoop {
   struct Ahead {
     uint64_t key;
     typename Contention::Known known;
-  };
-
-  // A key that no other thread writes as long as this object exists.  The
-  // destructor publishes the put even if it failed, because another thread
-  // would otherwise wait for the key forever.
-  class Claim {
-   public:
-    Claim(Oracle& oracle, uint64_t key)
-        : oracle_(oracle), key_(key), version_(oracle.Claim(key)) {}
-    ~Claim() { oracle_.Publish(key_, version_, false); }
-    Claim(const Claim&) = delete;
-    Claim& operator=(const Claim&) = delete;
-
-    uint32_t version() const { return version_; }  // that a put gives the key
-
-   private:
-    Oracle& oracle_;
-    const uint64_t key_;
-    const uint32_t version_;
   };
 
   static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
@@ -142,7 +125,8 @@ class MixLoop {
   // written the key since Prepare().  The wait is the harness's and not part of
   // the call.
   void ClaimKey(const MixStep& step) {
-    claim_.emplace(w_.oracle, step.key);
+    claim_.emplace(w_, step.key);
+    claim_wait_ns_ += claim_->waited_ns();
     if (Gets(step.operation)) expected_ = w_.check.ExpectedOf(step.key);
     if (claim_->version() != version_) MakeValue(step, claim_->version());
   }
@@ -239,7 +223,8 @@ class MixLoop {
   size_t value_size_ = 0;
   std::string_view key_bytes_;
   Expected expected_{};
-  std::optional<Claim> claim_;  // held during a put
+  std::optional<KeyClaim> claim_;  // held during a put
+  uint64_t claim_wait_ns_ = 0;
   std::vector<Ahead> ahead_;
   uint64_t limit_ = 0;  // entries that the next scan visits at most
   uint64_t bytes_ = 0;

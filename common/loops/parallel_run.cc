@@ -85,9 +85,8 @@ LoopResult RunLoop(const ThreadContext& w, Database& database,
   return RunPrimitive(w);
 }
 
-// True if keys are claimed before they are written, which needs the oracle's
-// table.
-bool Claims(const RunContext& context) {
+// True if several threads use the oracle's table, which must be made before.
+bool SharesTable(const RunContext& context) {
   if (!IsWriting(context.benchmark)) return Changes(context.benchmark);
   return context.config.threads > 1 &&
          !WritesDistinct(
@@ -102,6 +101,7 @@ void Add(const LoopResult& other, LoopResult& loop) {
   loop.found += other.found;
   loop.digest += other.digest;
   loop.bytes += other.bytes;
+  loop.claim_wait_ns += other.claim_wait_ns;
   for (const auto& [type, count] : other.by_type) loop.by_type[type] += count;
   for (const auto& [type, ticks] : other.ticks_by_type) {
     loop.ticks_by_type[type].Merge(ticks);
@@ -207,7 +207,7 @@ RunResult RunLoops(const RunContext& context, Database& database,
     writer.emplace(context, unwatched, plan, ThreadShare{}, group);
   }
   // Before any thread exists: making the table is not thread-safe.
-  if (Claims(context)) context.oracle.UseTable();
+  if (SharesTable(context)) context.oracle.UseTable();
   if (group) {
     RunGroup(database, *group, workers, writer ? &*writer : nullptr);
   } else {

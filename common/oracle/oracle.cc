@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 namespace kvmatrix {
 
@@ -32,24 +31,25 @@ void Oracle::UseTable() {
   std::fill_n(versions_.begin(), prefix_, 1);
 }
 
-// A write on another thread lasts from a microsecond to seconds (a stalled
-// engine), so after some spinning the processor is handed to other threads.
-// Acquire order: the previous owner's write to the engine happened before this
-// claim.
-uint32_t Oracle::Claim(uint64_t key) {
-  constexpr int kSpins = 64;
+std::optional<uint32_t> Oracle::TryClaim(uint64_t key) {
   const std::atomic_ref<uint32_t> slot = Slot(key);
   uint32_t record = slot.load(std::memory_order_relaxed);
-  for (int spins = 0;; ++spins) {
-    // Expects the entry as it is when no other thread has claimed it: the
-    // exchange fails, and reads the entry again, as long as one has.
-    record &= ~kClaimed;
+  while ((record & kClaimed) == 0) {
     if (slot.compare_exchange_weak(record, record | kClaimed,
                                    std::memory_order_acq_rel,
                                    std::memory_order_relaxed)) {
       return (record & ~kDeleted) + 1;
     }
-    if (spins >= kSpins) std::this_thread::yield();
+  }
+  return std::nullopt;
+}
+
+void Oracle::AwaitRelease(uint64_t key) const {
+  const std::atomic_ref<uint32_t> slot = Slot(key);
+  uint32_t record = slot.load(std::memory_order_relaxed);
+  while ((record & kClaimed) != 0) {
+    slot.wait(record, std::memory_order_relaxed);
+    record = slot.load(std::memory_order_relaxed);
   }
 }
 

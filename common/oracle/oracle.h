@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/oracle/huge_pages.h"
@@ -20,21 +21,23 @@ namespace kvmatrix {
 // In a replayed stream the version is a record of the replay instead (see
 // ReplayedStream), which Restore() sets.
 //
-// Concurrency.  Claim(), Publish(), Observe(), Version() and NextPresent() may
-// be called by several threads at once, and so may Prefetch() and the const
-// methods that read only the sizes (HasSizes(), SizeOf(), key_space(),
-// value_size()) as long as none is set.  While no thread writes, every const
-// method may be.  Every other method needs exclusive access.  A writer claims a
-// key before its call on the engine and publishes the result after it, so the
+// Concurrency.  TryClaim(), AwaitRelease(), Publish(), Observe(), Version() and
+// NextPresent() may be called by several threads at once, and so may Prefetch()
+// and the const methods that read only the sizes (HasSizes(), SizeOf(),
+// key_space(), value_size()) as long as none is set.  While no thread writes,
+// every const method may be.  Put(), Delete(), Record() and Restore() may be
+// called by several threads for different keys if no other thread observes
+// them.  Every other method needs exclusive access.  A writer claims a key
+// before its call on the engine and publishes the result after it, so the
 // writes of one key form a sequence.  A reader that observes a key before and
 // after its get knows the first and the last version that the engine may
 // return.
 //
 // The protocol is in the table itself.  Bit 31 of an entry marks a deleted key,
-// bit 30 a claimed one, the rest counts puts.  Claim() sets bit 30 by
-// compare-and-swap and spins while it is set; Publish() stores the new entry
-// without the bit, with release order, so that a thread that observes the new
-// version also sees that the engine has returned from the write.
+// bit 30 a claimed one, the rest counts puts.  TryClaim() sets bit 30 by
+// compare-and-swap; Publish() stores the new entry without the bit, with
+// release order, so that a thread that observes the new version also sees that
+// the engine has returned from the write.
 class Oracle {
  public:
   Oracle() = default;
@@ -81,17 +84,24 @@ class Oracle {
     return {version, record & kClaimed ? puts + 1 : version};
   }
 
-  // Waits until no other thread has claimed `key`, claims it, and returns the
-  // version that a put will give it.  A thread that claims several keys must do
-  // so in ascending order, or two threads may wait for each other.  REQUIRES:
-  // UseTable() was called; key < key_space()
-  uint32_t Claim(uint64_t key);
+  // Claims `key` and returns the version that a put will give it, or returns
+  // nothing if another thread has claimed it.  A thread claims one key at a
+  // time, so that no two wait for each other.  Acquire order: the previous
+  // owner's write to the engine happened before this claim.
+  // REQUIRES: UseTable() was called; key < key_space()
+  std::optional<uint32_t> TryClaim(uint64_t key);
+
+  // Waits, without using the processor for long, until `key` is not claimed.
+  // Another thread may claim it before this one does.
+  void AwaitRelease(uint64_t key) const;
 
   // Releases a claimed key, which has now received `puts` puts in all and is
   // present unless `deleted`.
   // REQUIRES: this thread has claimed the key; puts < 2^30
   void Publish(uint64_t key, uint32_t puts, bool deleted) {
-    Slot(key).store(puts | (deleted ? kDeleted : 0), std::memory_order_release);
+    const std::atomic_ref<uint32_t> slot = Slot(key);
+    slot.store(puts | (deleted ? kDeleted : 0), std::memory_order_release);
+    slot.notify_all();
   }
 
   // Records a put and returns the new version.  REQUIRES: UseTable() was

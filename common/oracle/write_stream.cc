@@ -23,7 +23,7 @@ WriteStream::WriteStream(const Benchmark& benchmark, const KeyDraw& draw,
   if (distinct_) return;
   oracle_.UseTable();
   if (replay_ != nullptr) return;
-  for (uint64_t& key : ahead_) key = keys_.Next();
+  for (uint64_t& key : ahead_) key = DrawKey();
 }
 
 // Draws no key ahead: in a replay, the number after the last one belongs to the

@@ -38,15 +38,22 @@ bool WritesDistinct(const Benchmark& benchmark, const KeyDraw& draw);
 //
 // The last step is for all threads together, after they have ended.
 //
-// Not thread-safe: each thread has its own, on a common oracle.  If contended()
-// is true, only NextKey() may be used, with ClaimedUpdates for the record.
+// Threads.  No two threads write the same key: where keys are drawn at random,
+// thread t of n writes only the keys of which n divides the index with the
+// remainder t, and a draw is moved to the nearest of them at most n - 1 below
+// or above.  So the order of a key's writes is known without keeping one thread
+// waiting for another, which would change what an engine does (group commit,
+// for one), and each thread's keys still have the distribution of the draw.
+//
+// Not thread-safe: each thread has its own, on a common oracle.
 class WriteStream {
  public:
   // Starts `benchmark` on the database that `oracle` describes; for a benchmark
   // with a fresh database the caller has Reset() it.  Gives the oracle its
   // table unless WritesDistinct(), so with several threads the table must exist
   // before.  `oracle`, and the draw's replay if any, outlive the stream.
-  // REQUIRES: IsWriting(benchmark); a replay has one thread
+  // REQUIRES: IsWriting(benchmark); a replay has one thread;
+  // thread_share.threads <= oracle.key_space()
   WriteStream(const Benchmark& benchmark, const KeyDraw& draw,
               uint64_t stream_seed, Oracle& oracle,
               const ThreadShare& thread_share = {});
@@ -55,27 +62,8 @@ class WriteStream {
   WriteStream(const Benchmark& benchmark, uint64_t stream_seed, Oracle& oracle)
       : WriteStream(benchmark, benchmark.key_order, stream_seed, oracle) {}
 
-  // True if another thread may write the same keys at once.  Each write must
-  // then be claimed and published.
-  bool contended() const { return !distinct_ && thread_share_.threads > 1; }
-
-  Oracle& oracle() const { return oracle_; }
-
-  // Returns the key of the next update without recording it.  Keys are drawn 32
-  // ahead, to prefetch their entries in the oracle.
-  // REQUIRES: neither WritesDistinct() nor a replayed stream, which draw no
-  // keys ahead
-  uint64_t NextKey() {
-    const uint64_t key = ahead_[next_];
-    ahead_[next_] = keys_.Next();
-    oracle_.Prefetch(ahead_[next_]);
-    next_ = (next_ + 1) % kAhead;
-    return key;
-  }
-
   // Returns the next update and records it.  The stream has no end; the caller
   // knows how many updates are its thread's.
-  // REQUIRES: !contended()
   Step Next() {
     if (distinct_) return {keys_.Next(), 1};
     if (replay_ != nullptr) return NextReplayed();
@@ -109,6 +97,24 @@ class WriteStream {
 
  private:
   Step NextReplayed();
+
+  // Returns the key of the next update without recording it.  Keys are drawn 32
+  // ahead, to prefetch their entries in the oracle.
+  uint64_t NextKey() {
+    const uint64_t key = ahead_[next_];
+    oracle_.Prefetch(ahead_[next_] = DrawKey());
+    next_ = (next_ + 1) % kAhead;
+    return key;
+  }
+
+  // Returns a key that only this thread writes.
+  uint64_t DrawKey() {
+    const uint64_t key = keys_.Next();
+    const uint64_t threads = thread_share_.threads;
+    if (threads == 1) return key;
+    const uint64_t own = key - key % threads + thread_share_.thread;
+    return own < oracle_.key_space() ? own : own - threads;
+  }
 
   const bool deletes_;
   const bool distinct_;  // see WritesDistinct()

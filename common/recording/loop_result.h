@@ -24,6 +24,10 @@ struct LoopResult {
   uint64_t digest = 0;  // sum of the fingerprints of the entries read
   uint64_t bytes = 0;   // of keys and values that were written or found
 
+  // For how long threads waited to write a key that another one was writing:
+  // the harness's doing and not the engine's.  Part of loop_ns.
+  uint64_t claim_wait_ns = 0;
+
   // For a mix: the operations of each type, which add up to `operations`, and
   // their latencies if calls were timed (in ticks, or nanoseconds in an open
   // loop).  Types by OperationName(); those without operations are left out.

@@ -169,6 +169,7 @@ Record = TypedDict(
         "stalls": Sequence[StallFigures],
         "stall_count": int,
         "stalled_ns": int,
+        "claim_wait_ns": int,  # of all threads, for each other's keys
         "anonymous_rss_bytes": int,
         "file_rss_bytes": int,
         "peak_disk_bytes": int,

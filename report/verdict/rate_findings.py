@@ -26,6 +26,9 @@ LEAST_NS = 250_000_000
 # processor is more than housekeeping.
 MOST_IDLE_CPU_NS = 2_000_000
 _IDLE_NS = 10_000_000
+# Share of the threads' time in which the harness may keep threads from the engine,
+# because another one is writing the same key.
+MOST_CLAIM_WAIT = 0.01
 # Least share of the random part of the values, which cannot be compressed, that must
 # be on disk.  Some file systems count with a delay, and the data of a short run may
 # be in a page or a log that is not counted yet.
@@ -50,7 +53,7 @@ def findings(
     """
     if not records:
         return ()
-    sentences = [*_outside(records, benchmark)]
+    sentences = [*_outside(records, benchmark), *_waits(records)]
     sentences += _too_small(records) if stores else []
     sentences += _faster_when_timed(records, timed)
     return tuple(sentences)
@@ -79,6 +82,18 @@ def _outside(records: Sequence[Record], benchmark: Benchmark | None) -> list[str
             f"still works after settling: {cpu} of processor time in {rest}"
         )
     return sentences
+
+
+def _waits(records: Sequence[Record]) -> list[str]:
+    """Return a sentence if threads waited for each other's keys in the harness."""
+    share = min(
+        (r.get("claim_wait_ns") or 0)
+        / (r["loop_ns"] * max(1, len(r.get("ops_by_thread") or ())))
+        for r in records
+    )
+    if share <= MOST_CLAIM_WAIT:
+        return []
+    return [f"threads waited {share:.1%} of the time for keys that others wrote"]
 
 
 def _too_small(records: Sequence[Record]) -> list[str]:

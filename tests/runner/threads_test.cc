@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <latch>
 #include <mutex>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "common/mixes/ycsb.h"
 #include "tests/runner/runner_fixture.h"
@@ -77,6 +79,25 @@ TEST_F(Threads, EachHaveASession) {
   EXPECT_EQ(Over(behaviour, "readrandom").status, Status::kOk);
   EXPECT_EQ(sessions.size(), 4u);
   EXPECT_EQ(threads.size(), 4u);
+}
+
+// The engine decides which writes happen at once, the harness keeps none back:
+// all threads meet in the engine, each with a batch of as many keys as there
+// are to draw from.
+TEST_F(Threads, WriteRandomBatchesAtOnce) {
+  config_.threads = 8;
+  config_.num = 8'000;
+  std::latch all(8);
+  Behaviour behaviour;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    thread_local bool met = false;
+    if (!std::exchange(met, true)) all.arrive_and_wait();
+    session.Write(batch);
+  };
+  const auto m = Run(Wrapped(behaviour), {"fillrandbatch", "verify"});
+  EXPECT_EQ(m[0].status, Status::kOk) << m[0].reason;
+  EXPECT_EQ(m[1].status, Status::kOk) << m[1].reason;
+  EXPECT_EQ(m[0].run.loop.claim_wait_ns, 0u);
 }
 
 TEST_F(Threads, DrawKeysOfTheirOwn) {

@@ -2,17 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
-
-#include "tests/runner/waiting.h"
 
 namespace kvmatrix {
 namespace {
 
 constexpr uint64_t kKeys = 1000;
+constexpr uint64_t kThreads = 8;
 
 const Benchmark& Named(std::string_view name) { return *FindBenchmark(name); }
 
@@ -187,38 +188,60 @@ TEST(Oracle, KnowsWhichWritesAreUnderWay) {
   for (const uint32_t before : {1, 0}) {
     const uint64_t key = before == 1 ? 3 : 7;
     EXPECT_EQ(observe(key), Seen(before, before));
-    EXPECT_EQ(oracle.Claim(key), before + 1);
+    EXPECT_EQ(oracle.TryClaim(key), before + 1);
     EXPECT_EQ(observe(key), Seen(before, before + 1));
     EXPECT_EQ(oracle.Version(key), before);
     oracle.Publish(key, before + 1, false);
     EXPECT_EQ(observe(key), Seen(before + 1, before + 1));
-    EXPECT_EQ(oracle.Claim(key), before + 2);
+    EXPECT_EQ(oracle.TryClaim(key), before + 2);
     oracle.Publish(key, before + 1, true);
     EXPECT_EQ(observe(key), Seen(0, 0));
-    EXPECT_EQ(oracle.Claim(key), before + 2);
+    EXPECT_EQ(oracle.TryClaim(key), before + 2);
     EXPECT_EQ(observe(key), Seen(0, before + 2));
     oracle.Publish(key, before + 2, false);
   }
 }
 
-TEST(Oracle, LetsOneWriteOfAKeyWaitForAnother) {
+TEST(Oracle, LetsOneThreadAtATimeClaimAKey) {
   Oracle oracle;
   oracle.ResetToPrefix(10, 100, 5);
   oracle.UseTable();
-  EXPECT_EQ(oracle.Claim(3), 2u);
-  const uint64_t yields = Yields();
-  std::atomic<bool> claimed = false;
-  uint32_t version = 0;
+  EXPECT_EQ(oracle.TryClaim(3), 2u);
+  EXPECT_EQ(oracle.TryClaim(3), std::nullopt);
+  EXPECT_EQ(oracle.TryClaim(4), 2u);
   std::thread other([&] {
-    version = oracle.Claim(3);
-    claimed = true;
-    std::this_thread::yield();
+    oracle.AwaitRelease(3);
+    EXPECT_EQ(oracle.Observe(3).version, 2u);
   });
-  AwaitYields(yields + 1);  // of the claim, or of what comes after it
-  EXPECT_FALSE(claimed);
   oracle.Publish(3, 2, false);
   other.join();
-  EXPECT_EQ(version, 3u);
+  EXPECT_EQ(oracle.TryClaim(3), 3u);
+}
+
+// Two threads that draw the same numbers never write the same key, each stays
+// near its draw, and together they write every key.
+TEST(WriteStream, ThreadsWriteKeysOfTheirOwn) {
+  for (const uint64_t key_space : {kThreads, kThreads + 1, kKeys - 1}) {
+    Oracle oracle;
+    oracle.Reset(key_space, 100);
+    oracle.UseTable();
+    std::set<uint64_t> written;
+    for (uint64_t thread = 0; thread < kThreads; ++thread) {
+      const ThreadShare share{thread, kThreads};
+      WriteStream stream(Named("fillrandom"), KeyOrder::kUniform, 7, oracle,
+                         share);
+      KeyStream drawn(KeyOrder::kUniform, key_space, 7, share);
+      for (int i = 0; i < 20'000; ++i) {
+        const uint64_t key = stream.Next().key;
+        const uint64_t draw = drawn.Next();
+        ASSERT_EQ(key % kThreads, thread);
+        ASSERT_LT(key, key_space);
+        ASSERT_LT(std::max(key, draw) - std::min(key, draw), kThreads);
+        written.insert(key);
+      }
+    }
+    EXPECT_EQ(written.size(), key_space);
+  }
 }
 
 }  // namespace

@@ -77,6 +77,17 @@ def test_opening_a_prepared_database_may_take_long(benchmark: Any) -> None:
     assert texts_of(slow, benchmark=benchmark) == ("closing took 8.00× the timed work",)
 
 
+def test_waiting_for_keys_of_other_threads_is_reported() -> None:
+    """The share is of the time of all threads."""
+    loop_ns = line()["loop_ns"]
+    threads: Any = {"ops_by_thread": [500, 500]}
+    assert texts_of(line(**threads, claim_wait_ns=loop_ns // 50)) == ()
+    waits = line(**threads, claim_wait_ns=loop_ns // 10)
+    text = "threads waited 5.0% of the time for keys that others wrote"
+    assert texts_of(waits) == (text,)
+    assert texts_of(waits, line(**threads)) == ()
+
+
 def test_work_after_settling_is_reported() -> None:
     assert texts_of(line(idle_cpu_ns=2_000_000)) == ()
     text = "still works after settling: 2.30 ms of processor time in 10.0 ms"
