@@ -16,7 +16,6 @@ from report.model.ab_plan import AB_PLAN, SIDES, AbPlan, differences_of_work
 from report.model.ab_rule import AbRule
 from report.model.count_lines import COUNTS_FILE, CountFile, read_count_lines
 from report.model.plan import (
-    METHOD,
     SCHEMA,
     CellGroup,
     CellName,
@@ -100,7 +99,7 @@ def _check_kind(m: Measurement, location: str) -> None:
     """Raise ResultsError unless a line is of an A/B run."""
     record = m.record
     schemas = range(_FIRST_SCHEMA, SCHEMA + 1)
-    if record["schema"] not in schemas or record["method"] != METHOD:
+    if record["schema"] not in schemas or record["method"] not in VERSIONS["method"]:
         versions = f"schema {record['schema']} and method {record['method']}"
         raise ResultsError(f"{location}: {versions} cannot be read as an A/B run")
     if "ab" not in record:

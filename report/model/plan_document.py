@@ -28,7 +28,7 @@ from report.terms.limits import MOST_RUN_REPETITIONS
 from report.terms.rulebook import Flags
 
 PLAN = "run.json"
-VERSIONS = {"schema": range(1, SCHEMA + 1), "method": range(METHOD, METHOD + 1)}
+VERSIONS = {"schema": range(1, SCHEMA + 1), "method": range(1, METHOD + 1)}
 Document = Mapping[str, Any]
 Settings = Mapping[str, Mapping[str, Flags]]  # scenario -> engine -> flags
 # The control's cells are not among those that the limit of a new plan counts.
@@ -145,12 +145,14 @@ def plan_of(document: Document, place: Path) -> Plan:
 
 
 def check_current(plan: Plan, document: Document, place: Path) -> None:
-    """Raise ResultsError unless a run can resume: current schema, plan unaltered."""
-    if plan.schema != SCHEMA:
-        raise ResultsError(
-            f"{place}: recorded in schema {plan.schema}; it can be reported and"
-            f" compared, but resume and plan need schema {SCHEMA}; start a new run"
-        )
+    """Raise ResultsError unless a run can resume: current versions, plan unaltered."""
+    versions = ("schema", plan.schema, SCHEMA), ("method", plan.method, METHOD)
+    for name, recorded, current in versions:
+        if recorded != current:
+            raise ResultsError(
+                f"{place}: recorded in {name} {recorded}; it can be reported and"
+                f" compared, but resume and plan need {name} {current}; start a new run"
+            )
     check_amounts(plan, place)
     if sorted((u.repetition, i) for u in plan.order for i in u.cells) != _due(plan):
         problem = "order: expected each repetition of each cell exactly once"

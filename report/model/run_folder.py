@@ -106,7 +106,7 @@ def load(path: Path) -> RecordedRun:
     with remedied():
         for m in lines.measurements:
             check_belongs(m.record, document, f"{file}:{m.line}")
-            _check_schema(m, plan, f"{file}:{m.line}")
+            _check_versions(m, plan, f"{file}:{m.line}")
         attempts.check(lines.measurements, plan, file)
         check_seeds(lines.measurements, plan.seed, file)
     environment = read_environment(path, document)
@@ -141,7 +141,8 @@ def check_seeds(measurements: Iterable[Measurement], master: int, file: str) -> 
             raise ResultsError(f"{file}:{m.line}: {problem} repetition")
 
 
-def _check_schema(m: Measurement, plan: Plan, location: str) -> None:
-    if m.record["schema"] != plan.schema:
-        problem = f"schema {m.record['schema']} in a run of schema {plan.schema}"
-        raise ResultsError(f"{location}: {problem}")
+def _check_versions(m: Measurement, plan: Plan, location: str) -> None:
+    for name, due in (("schema", plan.schema), ("method", plan.method)):
+        own = m.record[name]  # type: ignore[literal-required]
+        if own != due:
+            raise ResultsError(f"{location}: {name} {own} in a run of {name} {due}")

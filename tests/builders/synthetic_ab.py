@@ -17,7 +17,7 @@ from report.model.ab_lines import SLOTS, side_at, stage_of
 from report.model.ab_plan import SIDES
 from report.model.ab_rule import AbRule
 from report.model.count_lines import end_line
-from report.model.plan import CellName, repetition_seed
+from report.model.plan import METHOD, CellName, repetition_seed
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import suspects
 from tests.builders import synthetic_records, synthetic_run
@@ -60,7 +60,7 @@ def ab_plan(
     ]
     return {
         "schema": 1,
-        "method": 1,
+        "method": METHOD,
         "kind": "ab",
         "run": AB_RUN_ID,
         "same_build": same_build,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 Document = dict[str, Any]
+METHOD = 2
 
 _RULEBOOK = Path(__file__).parents[2] / "report/terms/rulebook.json"
 COMMON_FLAGS = json.loads(_RULEBOOK.read_text())["common_flags"]
@@ -90,7 +91,7 @@ def description(
     """Return the description of an executable, with changes."""
     return {
         "schema": 3,
-        "method": 1,
+        "method": METHOD,
         "engine": engine,
         "version": "1.0",
         "licence": "MIT",

@@ -19,7 +19,7 @@ from report.model.history_entry import (
     text,
 )
 from report.model.judgement import Verdict
-from report.model.plan import CellName
+from report.model.plan import METHOD, CellName
 
 MACHINE = {
     "cpu_model": "Synthetic CPU",
@@ -85,7 +85,7 @@ def entry(
     references = {engine: sha(reference) for engine in engines}
     return HistoryEntry(
         run=name or run_id(index, "ab-quick" if reference else "quick"),
-        method=1,
+        method=METHOD,
         kind=kind,
         label=commit(index) if label is None else label,
         lines_sha256=sha(f"lines {index}"),

@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.builders.synthetic_descriptions import (
     BUILD,
+    METHOD,
     finds,
     has_writer,
     kind_of,
@@ -69,7 +70,7 @@ def answer(
     is_chance = kind_of(benchmark) == "mix" and resolved["threads"] > 1
     by_thread = [ops // resolved["threads"]] * resolved["threads"]
     base = {
-        **{"schema": 3, "method": 1, "engine": "one", "engine_version": "1.0"},
+        **{"schema": 3, "method": METHOD, "engine": "one", "engine_version": "1.0"},
         **{"benchmark": benchmark, "seed": SEED, "status": "ok", "reason": ""},
         **{"verified": True, "planned_ops": ops, "ops": ops, "found": found},
         **{"bytes": entries_bytes if has_bytes else 0, "truncated": False},

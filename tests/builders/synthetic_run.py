@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from report.model.plan import repetition_seed
+from report.model.plan import METHOD, repetition_seed
 from report.terms.rulebook import recorded
 from tests.builders import synthetic_descriptions, synthetic_records
 from tests.builders.synthetic_descriptions import BUILD
@@ -75,7 +75,7 @@ def plan(
     ]
     return {
         "schema": 3,
-        "method": 1,
+        "method": METHOD,
         "run": RUN_ID,
         "suite": {
             **{"name": "synthetic", "title": "Synthetic rates", "published": None},

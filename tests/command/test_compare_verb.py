@@ -242,7 +242,7 @@ DAMAGE: dict[str, tuple[str, Callable[[str], str]]] = {
     ),
     "later method": (
         "run.json",
-        lambda text: text.replace('"method": 1', '"method": 2', 1),
+        lambda text: text.replace('"method": 2', '"method": 3', 1),
     ),
 }
 

@@ -163,12 +163,15 @@ def refusal(lab: Lab) -> str:
     return done.stderr
 
 
-def test_a_run_of_an_earlier_schema_is_refused(lab: Lab) -> None:
+@pytest.mark.parametrize(("name", "earlier"), [("schema", 2), ("method", 1)])
+def test_a_run_of_an_earlier_version_is_refused(
+    lab: Lab, name: str, earlier: int
+) -> None:
     unfinished(lab)
-    edit_plan(lab.run_folder, lambda plan: plan.update(schema=2))
+    edit_plan(lab.run_folder, lambda plan: plan.update({name: earlier}))
     done = lab.call("resume", "@last")
     assert done.returncode == 2
-    assert "recorded in schema 2; it can be reported and compared" in done.stderr
+    assert f"recorded in {name} {earlier}; it can be reported and" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_an_honest_answer_is_ok() -> None:
         ({"benchmark": "fillseq"}, "benchmark is 'fillseq'"),
         ({"seed": 8}, "seed is 8"),
         ({"seed": "7"}, "seed is '7'"),
-        ({"method": 2}, "method is 2"),
+        ({"method": 1}, "method is 1"),
         ({"schema": True}, "schema is True"),
         ({"status": "fine"}, "status is 'fine'"),
         ({"status": "missing"}, "status is 'missing'"),
