@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from report.model.plan import Engine, Scenario
@@ -33,6 +33,7 @@ _NOTABLE_PROCESSORS = 1.05  # more than a single thread can keep busy
 class Row:
     """One engine in one chart; every value is None unless the cell is ok.
 
+    `unranked` is the reason why it is in no ranking although it has a rate, or "".
     `accepted`, `finished` and `tail` are the rankings that it is part of.  Times are
     medians over the throughput repetitions.  `timed` are the ok latency repetitions,
     `recover_ns` the time that a fresh process needed to open the database of a killed
@@ -46,6 +47,7 @@ class Row:
     reason: str
     repetitions: tuple[Measurement, ...]
     summary: repetition_stats.Summary | None
+    unranked: str
     accepted: Ranking | None
     finished: Ranking | None
     off_baseline: float | None
@@ -111,11 +113,6 @@ class Row:
         return self.summary is not None and any(m.disturbed for m in self.repetitions)
 
     @property
-    def assertions_live(self) -> bool:
-        """True if a repetition ran engine code with live assertions."""
-        return any(m.assertions_live for m in self.repetitions)
-
-    @property
     def threads(self) -> int:
         """The number of measured threads; 1 if the records do not say."""
         options = [m.record.get("options") or {} for m in self.repetitions]
@@ -164,6 +161,7 @@ class Field:
     accepted: tuple[Ranking, ...]
     finished: tuple[Ranking, ...]
     tail: tuple[Ranking, ...]
+    unranked: Mapping[str, str]  # reasons, by engine
     floor: float
 
 
@@ -182,6 +180,7 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         reason=cell.reason if cell else _LEFT_OUT,
         repetitions=repetitions,
         summary=summary,
+        unranked=field.unranked.get(engine.name, ""),
         accepted=_ranking(field.accepted, engine),
         finished=_ranking(field.finished, engine),
         off_baseline=_off_baseline(run, engine, field.benchmark, summary),

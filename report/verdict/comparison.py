@@ -13,7 +13,7 @@ from report.model.plan import Engine, Scenario
 from report.model.run import DISPUTED, FAILURES, Run
 from report.stats import repetition_stats
 from report.terms import titles
-from report.verdict import chart_row, control
+from report.verdict import chart_row, control, eligibility
 from report.verdict.chart_row import HARNESS_BOUND_RATIO, Row
 from report.verdict.contest import Contests, Outcome, Ranking
 from report.verdict.metric import ACCEPTED, FINISHED, TAIL
@@ -216,8 +216,11 @@ def _chart(
     finished: tuple[Ranking, ...],
     tail: tuple[Ranking, ...],
 ) -> Chart:
-    floor = _floor(run, scenario.name, benchmark)
-    field = chart_row.Field(scenario, benchmark, accepted, finished, tail, floor)
+    field = chart_row.Field(
+        *(scenario, benchmark, accepted, finished, tail),
+        unranked=eligibility.unranked(run, scenario.name, benchmark),
+        floor=_floor(run, scenario.name, benchmark),
+    )
     by_role: dict[str, list[Row]]
     by_role = {"": [], "reference": [], "floor": [], "control": []}
     for engine in run.plan.engines:

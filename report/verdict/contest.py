@@ -2,8 +2,7 @@
 
 Leads are tested in pairs (stats/leads.py), with the spread of the whole run.  The
 engine with the best median wins if it is significantly faster than every other ranked
-engine.  Engines are level if they are shown to differ by less than LEVEL.  An engine
-with live assertions is not ranked: its authors ship it without.
+engine.  Engines are level if they are shown to differ by less than LEVEL.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from report.stats.aligned_ranks import Floats
 from report.stats.leads import Leads
 from report.stats.shifts import as_log, as_share
 from report.terms import numbers
+from report.verdict import eligibility
 from report.verdict.metric import Metric
 
 LEVEL = 0.05  # a share: engines that differ by less are level
@@ -158,10 +158,11 @@ class Contests:
     def of(self, scenario: str, benchmark: str) -> tuple[Ranking, ...]:
         """Return a ranking for each group of engines, in the order of the run."""
         groups: dict[str, dict[str, float]] = {}
+        unranked = eligibility.unranked(self._run, scenario, benchmark)
         for engine in self._run.plan.engines:
             cell = self._run.cell(engine.name, scenario, benchmark)
             times_ns = self._times_ns(engine, scenario, benchmark)
-            if cell and times_ns and engine.ranked and not cell.assertions_live:
+            if cell and times_ns and engine.ranked and engine.name not in unranked:
                 group = self._metric.group(cell, engine.benchmark(benchmark))
                 members = groups.setdefault(group, {})
                 members[engine.name] = statistics.median(times_ns.values())

@@ -112,6 +112,9 @@ def chart_verdict(chart: Chart) -> str:
     if not chart.accepted:
         if chart.disputed:
             return "The digests disagree: no engine is ranked"
+        if reasons := {row.unranked for row in chart.rows if row.unranked}:
+            each = "each has its reason" if len(reasons) > 1 else reasons.pop()
+            return f"No engine is ranked: {each}"
         return "No ranked engine has a rate"
     return ". ".join(_group_verdict(chart, ranking) for ranking in chart.accepted)
 
@@ -201,8 +204,8 @@ def remarks(row: Row) -> list[str]:
         texts.append(f"stopped by the time limit after {done} of {planned}")
     if row.harness_bound:
         texts.append("harness-bound")
-    if row.assertions_live:
-        texts.append("not ranked: live assertions")
+    if row.unranked:
+        texts.append(f"not ranked: {row.unranked}")
     if row.wide and row.summary:
         texts.append(f"spread {numbers.percent(row.summary.spread)}")
     if row.summary and row.repeated:
@@ -233,8 +236,8 @@ def _facts(row: Row) -> list[str]:
 def flags(row: Row) -> list[tuple[str, str]]:
     """Return pairs of a mark and its meaning, where there is no space for notes()."""
     marks = []
-    if row.assertions_live:
-        marks.append(("†", "not ranked: measured with live assertions"))
+    if row.unranked:
+        marks.append(("†", "not ranked: the chart has the reason"))
     if row.truncated:
         marks.append(("‡", "ended by the time limit"))
     if row.harness_bound:

@@ -49,6 +49,7 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
         (sum(bool(r.truncated) for r in rows), "truncated cell", "truncated cells"),
         (sum(r.wide for r in rows), "cell spread over 5 %", "cells spread over 5 %"),
         (sum(r.harness_bound for r in rows), "harness-bound cell", ""),
+        (sum(bool(r.unranked) for r in rows), "unranked cell", "unranked cells"),
         (
             sum(bool(r.findings) for r in rows),
             "suspect cell",
@@ -63,9 +64,6 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
     for number, noun, plural in warnings:
         if number:
             badges.append(Badge(numbers.count(number, noun, plural), warns=True))
-    live = list(dict.fromkeys(r.engine.title for r in rows if r.assertions_live))
-    if live:
-        badges.append(Badge(f"live assertions: {', '.join(live)}", warns=True))
     disputed = sum(chart.disputed for chart in comparison.charts)
     if disputed:
         charts = numbers.count(disputed, "chart")

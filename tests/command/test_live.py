@@ -34,8 +34,9 @@ from scripts.show.live_table import ASCII, UNICODE, glyphs_for
 from scripts.show.run_summary import disturbed_lines, summary_lines, time_shares
 from tests.builders.simple_plans import FLAGS, engine, line, plan
 
-A, B = CellName("a", "base", "fillseq"), CellName("b", "base", "fillseq")
-NULL = CellName("null", "base", "fillseq")
+pytestmark = pytest.mark.usefixtures("ranked_short_cells")
+
+A, B, NULL = (CellName(name, "base", "fillseq") for name in ("a", "b", "null"))
 
 
 def live_plan() -> Plan:

@@ -17,6 +17,8 @@ from scripts.show.run_summary import summary_lines
 from tests.builders.simple_plans import engine, line, plan
 from tests.command.test_live import RECORDED, A, B, board, finished, screen_text
 
+pytestmark = pytest.mark.usefixtures("ranked_short_cells")
+
 
 @pytest.mark.parametrize(
     ("marks", "stars"),

@@ -12,6 +12,8 @@ from report.model.run import Run
 from report.trust.judge import load_run
 from tests.builders import synthetic_run
 
+pytestmark = pytest.mark.usefixtures("ranked_short_cells")
+
 
 @pytest.fixture
 def varied(tmp_path: Path) -> Run:

@@ -18,6 +18,8 @@ from report.trust.judge import load_run
 from tests.builders import synthetic_descriptions, synthetic_records, synthetic_run
 from tests.places import ROOT
 
+pytestmark = pytest.mark.usefixtures("ranked_short_cells")
+
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"{{7*7}}"
 
 
@@ -81,7 +83,7 @@ def test_limitations_of_a_result_are_reported(varied: Run) -> None:
     for phrase in (
         "3 cells failed",
         "truncated cell",
-        "live assertions: Beta Tree",
+        "not ranked: live assertions",
         "harness-bound cell",
         "cell spread over 5 %",
         "stopped by the time limit after 1,000 of 5,000",

@@ -15,6 +15,8 @@ from report.verdict.comparison import Chart, Comparison
 from report.words import sentences, summary_badges
 from tests.builders import synthetic_records, synthetic_run
 
+pytestmark = pytest.mark.usefixtures("ranked_short_cells")
+
 Line = dict[str, Any]
 Rates = dict[str, float]  # by engine; of the charts that are not named: 1000.0
 EVEN = {"alpha": 1000.0, "beta-tree": 500.0, "gamma": 100.0, "floor": 60000.0}

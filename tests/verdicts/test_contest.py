@@ -21,6 +21,8 @@ from report.verdict.metric import ACCEPTED, TAIL
 from report.words import sentences
 from tests.builders import synthetic_records, synthetic_run
 
+pytestmark = pytest.mark.usefixtures("ranked_short_cells")
+
 Line = dict[str, Any]
 NS = dict[str, Sequence[float]]  # relative times of each repetition, by engine
 # The slowness of three engines in the order of EVEN, as multiples of 1 % noise.

@@ -12,6 +12,8 @@ from report.verdict.rate_findings import findings, reopen_ns
 from tests.builders import synthetic_records, synthetic_run
 from tests.places import ROOT
 
+pytestmark = pytest.mark.usefixtures("ranked_short_cells")
+
 FRESH = BENCHMARKS["fillseq"]
 FILLED = BENCHMARKS["overwrite"]
 READS = BENCHMARKS["readseq"]

@@ -50,7 +50,7 @@ def test_one_cell_under_one_condition_is_one_series() -> None:
 
 DIFFERENT: dict[str, Any] = {
     "another machine": lambda e: replace(e, machine={**e.machine, "kernel": "1.0"}),
-    "another method": lambda e: replace(e, method=2),
+    "another method": lambda e: replace(e, method=1),
     "other settings": lambda e: replace(
         e, cells=tuple(replace(c, settings_sha256="6" * 64) for c in e.cells)
     ),

@@ -1,0 +1,79 @@
+"""Which cells of a chart are ranked; the others are shown with the reason.
+
+A verdict needs work that is long enough, larger than the memory that the engine may
+keep it in, and the same for all engines.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+
+from report.model.plan import CellName
+from report.model.run import Cell, Measured
+from report.terms import numbers
+from report.terms.rulebook import Benchmark, Flags
+
+# Of timed work (loop and flush) in the median repetition.  In less time, one burst of
+# writes to the disk or one preemption decides the rate.
+LEAST_TIMED_NS = 500_000_000
+# Beside readers: the fastest writer may write this many times as much as the slowest.
+MOST_TIMES_WRITTEN = 1.1
+_DIFFERENT_WRITERS = "the writers next to the readers did different work"
+
+
+def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
+    """Return why engines are not ranked in a chart, by name.
+
+    Only engines without a role are considered, and only if they have a rate.
+    """
+    reasons, writers = {}, {}
+    for engine in run.plan.engines:
+        name = CellName(engine.name, scenario, benchmark)
+        cell = run.cell(engine.name, scenario, benchmark)
+        declared = engine.benchmark(benchmark)
+        if not engine.ranked or cell is None or not cell.rates or declared is None:
+            continue
+        if reason := obstacle(cell, declared, run.plan.flags(name)):
+            reasons[engine.name] = reason
+        elif declared.writer:
+            writers[engine.name] = _writer_rate(cell)
+    if writers and max(writers.values()) > MOST_TIMES_WRITTEN * min(writers.values()):
+        reasons |= dict.fromkeys(writers, _DIFFERENT_WRITERS)
+    return reasons
+
+
+def obstacle(cell: Cell, benchmark: Benchmark, flags: Flags) -> str:
+    """Return why a cell with a rate is not ranked, whatever the others did, or ""."""
+    if cell.assertions_live:
+        return "live assertions"
+    timed_ns = statistics.median(m.elapsed_ns or 0 for m in cell.repetitions)
+    if timed_ns < LEAST_TIMED_NS:
+        return f"only {numbers.seconds(timed_ns)} of timed work"
+    if benchmark.may_synchronise(flags):
+        return ""  # each write goes to the device, however little it is
+    data_bytes, memory_bytes = _data_bytes(cell, benchmark, flags), _memory_bytes(flags)
+    if not data_bytes or data_bytes > memory_bytes:
+        return ""
+    data, memory = numbers.size(data_bytes), numbers.size(memory_bytes)
+    return f"{data} of data fit into {memory} of cache and buffers"
+
+
+def _memory_bytes(flags: Flags) -> int:
+    return sum(int(flags.get(name, 0)) for name in ("cache_size", "write_buffer_size"))
+
+
+def _data_bytes(cell: Cell, benchmark: Benchmark, flags: Flags) -> int:
+    """Return the entries that a cell works on, in bytes."""
+    if benchmark.kind == "delete":
+        sizes = ("key_size", "value_size")
+        return int(flags.get("num", 0)) * sum(int(flags.get(s, 0)) for s in sizes)
+    names = ("live_bytes", "bytes") if benchmark.writes else ("live_bytes",)
+    return max(m.figure(name) or 0 for name in names for m in cell.repetitions)
+
+
+def _writer_rate(cell: Cell) -> float:
+    """Return the median rate of the writer next to the readers, in ops/s."""
+    writers = [m.record.get("writer") for m in cell.repetitions]
+    rates = [w["ops"] * 1e9 / w["loop_ns"] for w in writers if w and w["loop_ns"]]
+    return statistics.median(rates) if rates else 0.0

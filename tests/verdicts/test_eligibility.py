@@ -1,0 +1,90 @@
+"""Cells that are not ranked: too short, too small, or of different work."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.model.plan import CellName
+from report.model.run import Cell, Measurement
+from report.terms.rulebook import BENCHMARKS
+from report.trust.judge import load_run
+from report.verdict import comparison, eligibility
+from report.words import sentences
+from tests.builders import synthetic_records, synthetic_run
+
+NAME = CellName("alpha", "baseline", "readrandom")
+LONG_NS = 500_000_000
+CACHE: Any = {"cache_size": 1 << 20, "key_size": 16, "value_size": 100, "num": 100}
+
+
+def cell_of(timed_ns: int = LONG_NS, **changed: Any) -> Cell:
+    """Return a cell of two repetitions of this length, with 2 MiB of entries."""
+    more = {"live_bytes": 2 << 20, **changed}
+    rate = synthetic_records.OPS * 1e9 / timed_ns
+    lines = [synthetic_records.line(asdict(NAME), n, rate, **more) for n in (1, 2)]
+    return Cell(NAME, tuple(map(Measurement.of, lines)))
+
+
+def why(cell: Cell, benchmark: str = "readrandom", **flags: Any) -> str:
+    return eligibility.obstacle(cell, BENCHMARKS[benchmark], {**CACHE, **flags})
+
+
+def test_half_a_second_of_timed_work_is_enough() -> None:
+    assert why(cell_of()) == ""
+    assert why(cell_of(LONG_NS - 1)) == "only 500 ms of timed work"
+    assert why(cell_of(14_000_000)) == "only 14.0 ms of timed work"
+
+
+@pytest.mark.parametrize(("live", "ranked"), [(1 << 20, False), (1 << 20 | 1, True)])
+def test_data_must_exceed_cache_and_buffers(live: int, ranked: bool) -> None:
+    text = "" if ranked else "1 MiB of data fit into 1 MiB of cache and buffers"
+    assert why(cell_of(live_bytes=live)) == text
+    halves: Any = {"cache_size": 1 << 19, "write_buffer_size": 1 << 19}
+    assert why(cell_of(live_bytes=live), **halves) == text
+
+
+def test_data_are_what_was_written_or_what_is_there() -> None:
+    """An overwritten key leaves one entry; after deletes nothing is left."""
+    small = cell_of(live_bytes=1000, bytes=2 << 20)
+    assert why(small, "overwrite") == ""
+    assert why(small, "readrandom") != ""
+    assert why(cell_of(live_bytes=0, bytes=0), "deleteseq") != ""
+    assert why(cell_of(live_bytes=0, bytes=0), "deleteseq", num=10_000) == ""
+    assert why(cell_of(live_bytes=None)) == ""
+
+
+def test_writes_that_go_to_the_device_need_no_more_data_than_a_cache_holds() -> None:
+    little = cell_of(live_bytes=1000, bytes=1000)
+    assert why(little, "fillrandom") != ""
+    assert why(little, "fillrandsync") == ""
+    assert why(little, "fillrandom", durability="consistent") == ""
+
+
+@pytest.mark.parametrize(("writes", "ranked"), [(109, True), (111, False), (5, False)])
+def test_writers_next_to_readers_must_do_the_same_work(
+    tmp_path: Path, writes: int, ranked: bool
+) -> None:
+    flags = {**synthetic_run.FLAGS, "cache_size": 1000}
+    rates = ("baseline", "Baseline", {"readwhilewriting": 1000.0})
+    plan = synthetic_run.plan(synthetic_run.ENGINES[:2], [rates], flags=flags)
+    plan["suite"]["latency_repetitions"] = 0
+    per_engine = {"alpha": writes, "beta-tree": 100}
+    lines = synthetic_run.lines_of(
+        plan,
+        lambda cell, n: synthetic_records.with_writer(
+            synthetic_records.line(cell, n, 1000.0 + n), per_engine[cell["engine"]]
+        ),
+    )
+    run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
+    (chart,) = comparison.compare(run).charts
+    assert bool(chart.accepted) is ranked
+    assert all(
+        row.summary and (row.off_best is not None) is ranked for row in chart.rows
+    )
+    reason = "the writers next to the readers did different work"
+    texts = [sentences.notes(row) for row in chart.rows]
+    assert all((f"not ranked: {reason}" in text) is not ranked for text in texts)
+    if not ranked:
+        assert sentences.chart_verdict(chart) == f"No engine is ranked: {reason}"
