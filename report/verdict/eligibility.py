@@ -25,28 +25,36 @@ _DIFFERENT_WRITERS = "the writers next to the readers did different work"
 def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
     """Return why engines are not ranked in a chart, by name.
 
-    Only engines without a role are considered, and only if they have a rate.
+    Only engines without a role are considered, and only if they have a rate.  If the
+    work was too short or too small for one, nobody is ranked: the fastest would be
+    missing.
     """
-    reasons, writers = {}, {}
+    asserting, obstacles, able = {}, {}, {}
     for engine in run.plan.engines:
         name = CellName(engine.name, scenario, benchmark)
         cell = run.cell(engine.name, scenario, benchmark)
         declared = engine.benchmark(benchmark)
         if not engine.ranked or cell is None or not cell.rates or declared is None:
             continue
-        if reason := obstacle(cell, declared, run.plan.flags(name)):
-            reasons[engine.name] = reason
-        elif declared.writer:
-            writers[engine.name] = _writer_rate(cell)
-    if writers and max(writers.values()) > MOST_TIMES_WRITTEN * min(writers.values()):
-        reasons |= dict.fromkeys(writers, _DIFFERENT_WRITERS)
-    return reasons
+        if cell.assertions_live:
+            asserting[engine.name] = "live assertions"
+        elif reason := obstacle(cell, declared, run.plan.flags(name)):
+            obstacles[engine.name] = (engine.title, reason)
+        else:
+            able[engine.name] = _writer_rate(cell)
+    own = {name: reason for name, (_, reason) in obstacles.items()}
+    writers = [rate for rate in able.values() if rate]
+    common = ""
+    if obstacles:
+        title, reason = next(iter(obstacles.values()))
+        common = f"{title} has {reason}"
+    elif writers and max(writers) > MOST_TIMES_WRITTEN * min(writers):
+        common = _DIFFERENT_WRITERS
+    return asserting | own | (dict.fromkeys(able, common) if common else {})
 
 
 def obstacle(cell: Cell, benchmark: Benchmark, flags: Flags) -> str:
-    """Return why a cell with a rate is not ranked, whatever the others did, or ""."""
-    if cell.assertions_live:
-        return "live assertions"
+    """Return what a cell has too little of for its chart to rank anybody, or ""."""
     timed_ns = statistics.median(m.elapsed_ns or 0 for m in cell.repetitions)
     if timed_ns < LEAST_TIMED_NS:
         return f"only {numbers.seconds(timed_ns)} of timed work"
@@ -56,7 +64,7 @@ def obstacle(cell: Cell, benchmark: Benchmark, flags: Flags) -> str:
     if not data_bytes or data_bytes > memory_bytes:
         return ""
     data, memory = numbers.size(data_bytes), numbers.size(memory_bytes)
-    return f"{data} of data fit into {memory} of cache and buffers"
+    return f"only {data} of data for {memory} of cache and buffers"
 
 
 def _memory_bytes(flags: Flags) -> int:

@@ -112,9 +112,9 @@ def chart_verdict(chart: Chart) -> str:
     if not chart.accepted:
         if chart.disputed:
             return "The digests disagree: no engine is ranked"
-        if reasons := {row.unranked for row in chart.rows if row.unranked}:
-            each = "each has its reason" if len(reasons) > 1 else reasons.pop()
-            return f"No engine is ranked: {each}"
+        reasons = Counter(row.unranked for row in chart.rows if row.unranked)
+        for reason, _ in reasons.most_common(1):
+            return f"No engine is ranked: {reason}"
         return "No ranked engine has a rate"
     return ". ".join(_group_verdict(chart, ranking) for ranking in chart.accepted)
 

@@ -39,7 +39,7 @@ def test_half_a_second_of_timed_work_is_enough() -> None:
 
 @pytest.mark.parametrize(("live", "ranked"), [(1 << 20, False), (1 << 20 | 1, True)])
 def test_data_must_exceed_cache_and_buffers(live: int, ranked: bool) -> None:
-    text = "" if ranked else "1 MiB of data fit into 1 MiB of cache and buffers"
+    text = "" if ranked else "only 1 MiB of data for 1 MiB of cache and buffers"
     assert why(cell_of(live_bytes=live)) == text
     halves: Any = {"cache_size": 1 << 19, "write_buffer_size": 1 << 19}
     assert why(cell_of(live_bytes=live), **halves) == text
@@ -60,6 +60,26 @@ def test_writes_that_go_to_the_device_need_no_more_data_than_a_cache_holds() -> 
     assert why(little, "fillrandom") != ""
     assert why(little, "fillrandsync") == ""
     assert why(little, "fillrandom", durability="consistent") == ""
+
+
+def test_a_chart_in_which_one_cell_is_too_short_ranks_nobody(tmp_path: Path) -> None:
+    """Otherwise the fastest engine would be the one that is left out."""
+    flags = {**synthetic_run.FLAGS, "cache_size": 1000}
+    rates = ("baseline", "Baseline", {"readrandom": 1000.0})
+    plan = synthetic_run.plan(synthetic_run.ENGINES[:2], [rates], flags=flags)
+    speeds = {"alpha": 4000.0, "beta-tree": 1000.0}
+    lines = synthetic_run.lines_of(
+        plan,
+        lambda cell, n: synthetic_records.line(cell, n, speeds[cell["engine"]] + n),
+    )
+    run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
+    (chart,) = comparison.compare(run).charts
+    assert not chart.accepted
+    assert [row.unranked for row in chart.rows] == [
+        "only 250 ms of timed work",
+        "Alpha has only 250 ms of timed work",
+    ]
+    assert all(row.summary and row.off_best is None for row in chart.rows)
 
 
 @pytest.mark.parametrize(("writes", "ranked"), [(109, True), (111, False), (5, False)])
