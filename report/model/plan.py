@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from report.model.description import Description
-from report.terms.rulebook import UNSETTLED, Benchmark, Flag, Flags
+from report.terms.rulebook import SETTLED, STATES, UNSETTLED, Benchmark, Flag, Flags
 
 # Schema of new runs; all earlier schemas can still be read.
 SCHEMA = 3
@@ -151,7 +151,12 @@ class InitialState:
     """The state of a cell's database when the cell begins."""
 
     fill: tuple[str, ...]  # benchmarks that filled it, each in its own process
-    settled: bool  # whether background work has finished
+    state: str = SETTLED  # one of STATES
+
+    @property
+    def settled(self) -> bool:
+        """True if the engine has no work left that it does by itself."""
+        return self.state != UNSETTLED
 
 
 @dataclass(frozen=True)
@@ -237,7 +242,8 @@ class Plan:
             return None
         scenario = self.scenario(cell.scenario)
         state = scenario.state or benchmark.prepare
-        return InitialState(scenario.fill or (benchmark.fill,), state != UNSETTLED)
+        state = state if state in STATES else SETTLED
+        return InitialState(scenario.fill or (benchmark.fill,), state)
 
     def settings(self) -> dict[str, dict[str, dict[str, Flag]]]:
         """Return scenario -> engine -> flags, for the engines that can run."""

@@ -14,8 +14,11 @@ from typing import Any
 
 Flag = bool | int | float | str
 Flags = Mapping[str, Flag]
-SETTLED, UNSETTLED = "settled", "unsettled"  # how a fill leaves a database
-STATES = (SETTLED, UNSETTLED)
+# The state in which a cell starts: the engine has become idle by itself after the fill,
+# or was not waited for, or has also reorganised the whole database on request.
+SETTLED, UNSETTLED, REORGANISED = "settled", "unsettled", "reorganised"
+STATES = (SETTLED, UNSETTLED, REORGANISED)
+COMPACT = "compact"  # the benchmark that reorganises, and its kind
 _MOST_DIGITS = 12  # a larger power of ten is written as one
 
 PATH = Path(__file__).with_name("rulebook.json")
@@ -177,7 +180,7 @@ class Benchmark:
 
     def threads(self, flags: Flags) -> int:
         """Return the number of measured threads; an audit and a compaction have one."""
-        alone = self.kind in ("compact", "verify")
+        alone = self.kind in (COMPACT, "verify")
         return 1 if alone else int(flags.get("threads", 1))
 
     def planned_ops(self, flags: Flags) -> int:
@@ -188,7 +191,7 @@ class Benchmark:
         `num`.
         """
         num, reads = int(flags["num"]), int(flags.get("reads", -1))
-        if self.kind == "compact":
+        if self.kind == COMPACT:
             return 1
         if self.kind == "primitive":
             return self.operations

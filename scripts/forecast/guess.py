@@ -7,7 +7,7 @@ weighs its cells.  A sync depends on the disk and the engine: 2 to 15 ms there.
 """
 
 from report.model.plan import CellName, InitialState, Plan
-from report.terms.rulebook import Benchmark, Flags
+from report.terms.rulebook import REORGANISED, Benchmark, Flags
 from scripts.planning.disk_room import value_bytes
 from scripts.planning.order import ScheduledRepetition
 
@@ -110,6 +110,7 @@ def _prepare_s(start: InitialState | None, flags: Flags) -> float:
     """Return the time of filling, copying and auditing a database."""
     if start is None:
         return 0.0
-    fills, size = len(start.fill), value_bytes(flags, 0)
+    fills = len(start.fill) + (start.state == REORGANISED)
+    size = value_bytes(flags, 0)
     entry_s = fills * (_OPERATION_S["write"] + _SETTLE_S + size * _BYTE_S) + _AUDIT_S
     return (fills + 1) * _PROCESS_S + int(flags["num"]) * entry_s

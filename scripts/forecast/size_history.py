@@ -90,7 +90,7 @@ def growth_key(plan: Plan, cell: CellName) -> str:
     version = engine.description.version if engine.description else ""
     flags = {k: v for k, v in plan.flags(cell).items() if k not in _AMOUNTS}
     start = plan.start(cell)
-    state = [list(start.fill), start.settled] if start else []
+    state = [list(start.fill), start.state] if start else []
     return canonical([engine.measures, version, cell.benchmark, flags, state])
 
 

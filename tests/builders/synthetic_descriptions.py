@@ -18,6 +18,7 @@ COMMON_FLAGS = json.loads(_RULEBOOK.read_text())["common_flags"]
 NAMES = (
     *("fillseq", "fillrandom", "filluniquerandom", "fillseqsync", "overwrite"),
     *("readseq", "readrandom", "readmissing", "deleteseq", "verify"),
+    "compact",
 )
 BUILD: Document = {
     "origin": "synthetic",
@@ -37,7 +38,7 @@ PROMISES: Document = {
 _KINDS = {
     **{"fill": "write", "overwrite": "write", "delete": "delete", "verify": "verify"},
     **{"ycsb": "mix", "readrandomwriterandom": "mix"},
-    "mixgraph": "mix",
+    **{"mixgraph": "mix", "compact": "compact"},
 }
 
 

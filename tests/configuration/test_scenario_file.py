@@ -141,7 +141,7 @@ def test_fill_and_state_are_what_databases_start_from(tmp_path: Path) -> None:
         ('fill = "fillsec"', "fill", "did you mean 'fillseq'"),
         ('fill = "fillseq,,overwrite"', "fill", "'' does not write over a filled"),
         ("fill = 3", "fill", "a string"),
-        ('state = "calm"', "state", "expected settled or unsettled"),
+        ('state = "calm"', "state", "expected settled, unsettled or reorganised"),
         ("[[from_num]]\nsync = true", "from_num[0]", "'num' is missing; expected"),
         ("[[from_num]]\nnum = 0", "from_num[0].num", "from 1"),
         ("[[from_num]]\nnum = 9\nsink = 1", "from_num[0].sink", "'sync'"),

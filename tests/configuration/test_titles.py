@@ -35,6 +35,7 @@ def test_a_name_keeps_its_capitals_in_a_sentence(title: str, sentence: str) -> N
     assert titles.inside(title) == sentence
 
 
+@pytest.mark.usefixtures("ranked_short_cells")
 def test_the_cards_keep_them_too(tmp_path: Path) -> None:
     plan = synthetic_mix.plan()
     plan["scenarios"][0]["title"] = "YCSB, its own Zipf"

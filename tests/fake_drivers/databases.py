@@ -53,6 +53,16 @@ class FailedOverwrite(FakeDriver):
         return self.answer(benchmark, status="error", reason=reason)
 
 
+class Rigid(FakeDriver):
+    """Has no call that reorganises its database."""
+
+    def measure(self, benchmark: str) -> Record:
+        if benchmark != "compact":
+            return super().measure(benchmark)
+        reason = "it has no such call"
+        return self.answer(benchmark, status="unsupported", reason=reason)
+
+
 class Unflushed(FakeDriver):
     """Hands no entry to the operating system before it closes: a kill loses all."""
 

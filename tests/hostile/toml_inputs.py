@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from report.terms.limits import MOST_REPETITIONS, MOST_TITLE_CHARS
-from report.terms.rulebook import SCENARIO_FLAGS, FlagRule
+from report.terms.rulebook import SCENARIO_FLAGS, STATES, FlagRule
 from tests.hostile.json_tokens import Raw
 from tests.hostile.material import FilePart, Material
 from tests.places import ROOT
@@ -61,7 +61,7 @@ SCENARIO_RULES: Rules = {
     "properties": {
         **_FLAGS,
         **{"title": _TITLE, "analysis": _TEXT, "extends": _TEXT, "fill": _TEXT},
-        **{"benchmarks": _TEXTS, "state": {"enum": ["", "settled", "unsettled"]}},
+        **{"benchmarks": _TEXTS, "state": {"enum": ["", *STATES]}},
         **{"settings": _TABLES, "exclude": {"type": "object"}},
         **{"sweep": {"type": "object"}, "from_num": {"type": "array"}},
     },

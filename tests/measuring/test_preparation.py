@@ -51,7 +51,7 @@ def test_an_engine_that_stores_nothing_needs_no_audit(lab: Lab) -> None:
     assert {line["status"] for line in lab.lines()} == {"ok"}
 
 
-@pytest.mark.parametrize("start", [None, InitialState(("filluniquerandom",), True)])
+@pytest.mark.parametrize("start", [None, InitialState(("filluniquerandom",))])
 def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
     tmp_path: Path, start: InitialState | None
 ) -> None:

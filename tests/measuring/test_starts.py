@@ -53,12 +53,25 @@ def test_a_fill_that_fails_is_named_in_every_cell(lab: Lab) -> None:
     assert line["status"] == "ok"
 
 
+def test_a_database_is_reorganised_by_engines_that_can(lab: Lab) -> None:
+    lab.engine("rigid", "rigid")
+    lab.scenario(benchmarks=("readseq",), more='state = "reorganised"\n')
+    done = lab.call("run", "lab", "-n", "1", "--no-latency")
+    assert done.returncode == 0, [x[0]["reason"] for x in lab.by_cell().values()]
+    (line,) = lab.by_cell()["rigid/readseq"]
+    reason = "preparing the database: it has no such call"
+    assert (line["status"], line["reason"]) == ("unsupported", reason)
+    (line,) = lab.by_cell()["one/readseq"]
+    assert line["status"] == "ok"
+
+
 @pytest.mark.parametrize(
     ("fill", "state", "benchmark", "start"),
     [
-        ((), "", "readseq", (("filluniquerandom",), True)),
-        ((), "unsettled", "readseq", (("filluniquerandom",), False)),
-        (("fillrandom",), "settled", "overwrite", (("fillrandom",), True)),
+        ((), "", "readseq", (("filluniquerandom",), "settled")),
+        ((), "unsettled", "readseq", (("filluniquerandom",), "unsettled")),
+        ((), "reorganised", "readseq", (("filluniquerandom",), "reorganised")),
+        (("fillrandom",), "settled", "overwrite", (("fillrandom",), "settled")),
         (("fillrandom",), "settled", "fillseq", None),
     ],
 )
@@ -67,7 +80,7 @@ def test_what_a_cell_starts_from(
 ) -> None:
     run_plan = plan([engine("a")], benchmarks=(benchmark,), fill=fill, state=state)
     start_database = run_plan.start(run_plan.cells[0])
-    assert (start_database and (start_database.fill, start_database.settled)) == start
+    assert (start_database and (start_database.fill, start_database.state)) == start
 
 
 def test_scenarios_with_different_fills_share_no_database() -> None:

@@ -16,6 +16,8 @@ from report.verdict import comparison
 from tests.builders import synthetic_records, synthetic_run
 from tests.places import ROOT
 
+pytestmark = pytest.mark.usefixtures("ranked_short_cells")
+
 Lines = list[dict[str, Any]]
 WRITE, READ = ("sync", "fillseqsync"), ("baseline", "readseq")
 OTHER = "fedcba9876543210"

@@ -15,3 +15,10 @@ def short_cells_ranked() -> Iterator[None]:
         patch.setattr(eligibility, "LEAST_TIMED_NS", 0)
         patch.setattr(eligibility, "_memory_bytes", lambda _: 0)
         yield
+
+
+@pytest.fixture(scope="module")
+def ranked_short_cells() -> Iterator[None]:
+    """Rank the short cells of synthetic runs in all tests of a module."""
+    with short_cells_ranked():
+        yield
