@@ -94,6 +94,21 @@ Json FigureJson(const Measurement& m, uint64_t figure) {
   return m.status == Status::kOk ? Json(figure) : Json(nullptr);
 }
 
+Json LostJson(const Measurement& m) {
+  if (m.status != Status::kOk) return nullptr;
+  const auto counter = [](const std::optional<uint64_t>& known) {
+    return known ? Json(*known) : Json(nullptr);
+  };
+  const Losses& lost = m.run.lost;
+  return {{"threads", m.threads},
+          {"processors", lost.processors},
+          {"run_queue_ns", counter(lost.run_queue_ns)},
+          {"time_slices", counter(lost.time_slices)},
+          {"stolen_ns", counter(lost.stolen_ns)},
+          {"throttled_ns", counter(lost.throttled_ns)},
+          {"processors_user_ns", counter(lost.processors_user_ns)}};
+}
+
 void AddTimes(const Measurement& m, Json& json) {
   const auto time = [&](uint64_t ns) { return FigureJson(m, ns); };
   json["open_ns"] = time(m.open_ns);
@@ -104,6 +119,7 @@ void AddTimes(const Measurement& m, Json& json) {
   json["cpu_user_ns"] = time(m.run.used.cpu_user_ns);
   json["cpu_system_ns"] = time(m.run.used.cpu_system_ns);
   json["idle_cpu_ns"] = time(m.idle_cpu_ns);
+  json["lost"] = LostJson(m);
 }
 
 void AddCounts(const Measurement& m, Json& json) {

@@ -123,7 +123,8 @@ RunResult Combine(const RunContext& context, const Workers& workers) {
   const Worker& first = *workers.front();
   RunResult result;
   result.loop = first.loop;
-  result.used = first.meter.used();
+  result.used = first.meter.usage().used;
+  result.lost = first.meter.usage().lost;
   std::vector<const Meter*> meters;
   Check check = first.check;
   for (const auto& worker : workers) {
@@ -195,7 +196,8 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
 }
 
 RunResult RunLoops(const RunContext& context, Database& database,
-                   Session* session, ThreadGroup* group) {
+                   Session* session, ThreadGroup* group,
+                   const std::function<void()>& after_loops) {
   const Workers workers = MeasuredWorkers(context, group);
   // The writer's operations are not those that --progress counts.
   Progress unwatched("");
@@ -214,6 +216,7 @@ RunResult RunLoops(const RunContext& context, Database& database,
     Worker& worker = *workers.front();
     worker.loop = RunLoop(worker.context, database, *session);
   }
+  after_loops();
   CheckScans(context, workers);
   RunResult result = Combine(context, workers);
   if (writer) {

@@ -7,6 +7,7 @@
 #define COMMON_LOOPS_PARALLEL_RUN_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "common/recording/histogram.h"
 #include "common/recording/loop_result.h"
 #include "common/spec/config.h"
+#include "common/timing/losses.h"
 #include "common/timing/meter.h"
 #include "common/timing/resources.h"
 
@@ -39,6 +41,7 @@ struct RunResult {
   LoopResult loop;
   LoopTrace trace;  // `truncated` if any thread's loop was
   Resources used;   // by the process during the loop
+  Losses lost;      // by the process during the loop
   // The operations of each writing thread, in the form that --after accepts.
   // Empty if the benchmark does not write.
   std::vector<uint64_t> operations_by_thread;
@@ -70,14 +73,16 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
 
 // Runs the loop: on this thread with `session` if it is alone, else on the
 // threads of `group`, which open their own sessions and keep them until the
-// group is destroyed.  Afterwards the oracle describes what the database must
-// contain.  A wrong answer does not throw: it is RunResult::failure.  Throws
-// the exception of the first thread that failed; the contents of the database
-// are then unknown, and the oracle is of no use.
-// REQUIRES: exactly one of `session` and `group` is not null; the group has
-// ThreadsOf() threads, and a helper if the benchmark has a writer
+// group is destroyed.  Calls `after_loops` when the last loop has ended, before
+// anything is computed from the results, which can take seconds.  Afterwards
+// the oracle describes what the database must contain.  A wrong answer does not
+// throw: it is RunResult::failure.  Throws the exception of the first thread
+// that failed; the contents of the database are then unknown, and the oracle is
+// of no use. REQUIRES: exactly one of `session` and `group` is not null; the
+// group has ThreadsOf() threads, and a helper if the benchmark has a writer
 RunResult RunLoops(const RunContext& context, Database& database,
-                   Session* session, ThreadGroup* group);
+                   Session* session, ThreadGroup* group,
+                   const std::function<void()>& after_loops);
 
 // Records in the oracle what the threads of an earlier process have done,
 // without an engine.  `stream_seed` is the one that the benchmark had then.

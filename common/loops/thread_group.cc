@@ -80,7 +80,7 @@ uint64_t ThreadGroup::Start() {
   // the mutex: none can be ahead of the common start.
   if (!started_) {
     started_ = true;
-    before_ = Resources::Now();
+    before_ = Usage::Start();
     start_ns_ = clock_.NowNs();
   }
   return start_ns_;
@@ -91,7 +91,7 @@ uint64_t ThreadGroup::Start() {
 void ThreadGroup::Finish() {
   if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   const std::lock_guard lock(mutex_);
-  used_ = Resources::Now().Since(before_);
+  usage_ = Usage::Since(before_);
 }
 
 void ThreadGroup::Fail() {

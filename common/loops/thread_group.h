@@ -16,7 +16,7 @@
 
 #include "common/driver.h"
 #include "common/timing/clock.h"
-#include "common/timing/resources.h"
+#include "common/timing/losses.h"
 #include "common/timing/start_gate.h"
 
 namespace kvmatrix {
@@ -31,7 +31,7 @@ namespace kvmatrix {
 //     ... a loop, whose meter has `group` or helper_gate() as its gate ...
 //     return session;
 //   });
-//   const Resources& used = group.used();
+//   const Usage& usage = group.usage();
 //
 // The start.  Each measured thread calls Start() and waits until all threads
 // have arrived and every helper has reported HelperReady(); the first one to
@@ -40,9 +40,9 @@ namespace kvmatrix {
 // measurement begins.
 //
 // The end.  Finish() counts the measured threads down, and the last one reads
-// the resources used.  All threads then wait, with their sessions open, until
-// the group is destroyed: what an engine does at the end of a session is not
-// part of a loop.
+// what was used and lost.  All threads then wait, with their sessions open,
+// until the group is destroyed: what an engine does at the end of a session is
+// not part of a loop.
 //
 // A failure.  The first exception of any thread makes failed() true and wakes
 // every thread that waits for the start; loops that are running check failed()
@@ -74,14 +74,14 @@ class ThreadGroup final : public StartGate {
   // or throws
   void Run(const Body& body);
 
-  // The gate of the measured threads; see StartGate.  used() is valid only
+  // The gate of the measured threads; see StartGate.  usage() is valid only
   // after a Run() that did not throw.
   uint64_t Start() override;
   void Finish() override;
   bool failed() const override {
     return failed_.load(std::memory_order_relaxed);
   }
-  const Resources& used() const override { return used_; }
+  const Usage& usage() const override { return usage_; }
 
   // The gate of a helper, as long as the group.  Its Finish() does nothing.
   StartGate& helper_gate() { return helper_gate_; }
@@ -103,7 +103,7 @@ class ThreadGroup final : public StartGate {
     uint64_t Start() override { return group_.StartHelper(); }
     void Finish() override {}
     bool failed() const override { return group_.failed(); }
-    const Resources& used() const override { return group_.used(); }
+    const Usage& usage() const override { return group_.usage(); }
 
    private:
     ThreadGroup& group_;
@@ -133,8 +133,8 @@ class ThreadGroup final : public StartGate {
   bool released_ = false;
   bool started_ = false;
   uint64_t start_ns_ = 0;
-  Resources before_;
-  Resources used_;
+  Usage before_;
+  Usage usage_;
   std::exception_ptr failure_;  // the first
 
   // Measured threads that have not called Finish().

@@ -60,7 +60,7 @@ struct Measurement {
 
   uint64_t threads = 1;             // those whose operations are counted
   uint64_t planned_operations = 0;  // those of a run that no limit ends
-  RunResult run;                    // of the loop; `used` includes the flush
+  RunResult run;                    // of the loop; `used`, `lost`: with flush
   // N of "(M of N found)"; 0: no such message; none: the operations.
   std::optional<uint64_t> found_of;
   uint64_t live_bytes =
@@ -76,7 +76,8 @@ struct Measurement {
 
   // Times outside of the loop; 0 if it was not done.  The flush is part of the
   // measured time of a benchmark that writes, the others of none.  Next to
-  // readers (Benchmark::writer) the flush is part of settle_ns.
+  // readers (Benchmark::writer) the flush is part of settle_ns.  So is what the
+  // harness does between the end of the loop and the end of settling.
   uint64_t open_ns = 0;
   uint64_t flush_ns = 0;
   uint64_t settle_ns = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include "common/loops/leveldb_primitives.h"
@@ -28,15 +29,6 @@ uint64_t TimeNs(Clock& clock, Action action) {
   const uint64_t start_ns = clock.NowNs();
   action();
   return clock.NowNs() - start_ns;
-}
-
-// The same; adds what `action` uses to `used`.
-template <typename Action>
-uint64_t TimeAndCount(Clock& clock, Resources& used, Action action) {
-  const Resources before = Resources::Now();
-  const uint64_t elapsed_ns = TimeNs(clock, action);
-  used += Resources::Now().Since(before);
-  return elapsed_ns;
 }
 
 // Ends this process without running any destructor or exit handler.
@@ -257,17 +249,8 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
   Database& database = *handle_.database;
   m.settings = database.EffectiveSettings();
   RequireWithin(database.GetLimits(), benchmark, config_, values);
-  const auto counted_before = database.Counters();
   if (Changes(benchmark)) unfinished_ = &benchmark;
-  m.run =
-      RunLoops(context, database, handle_.session.get(), handle_.group.get());
-  const ResidentMemory memory = ResidentMemory::Now();
-  m.anonymous_rss_bytes = memory.anonymous_bytes;
-  m.file_rss_bytes = memory.file_bytes;
-  if (LeavesDeferredWork(benchmark)) Flush(database, m);
-  m.peak_disk_bytes = DiskBytes(path_);
-  m.counters = database.Counters();
-  for (const auto& [name, count] : counted_before) m.counters[name] -= count;
+  RunPhases(context, static_cast<bool>(report), m);
   if (report) {
     m.ending = Ending::kKilled;
     // A writer's Flush() counts here, but a killed process settles nothing.
@@ -277,35 +260,70 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
     report(m);
     KillSelf();
   }
-  if (LeavesDeferredWork(benchmark) && config_.settle) Settle(database, m);
   if (StaysOpenFor(next)) {
     m.ending = Ending::kOpen;
     handle_.group.reset();
   } else {
-    m.close_ns = TimeAndCount(clock_, m.deferred, [&] { handle_.Close(); });
+    const Resources before = Resources::Now();
+    m.close_ns = TimeNs(clock_, [&] { handle_.Close(); });
+    m.deferred += Resources::Now().Since(before);
   }
   unfinished_ = nullptr;
   Conclude(context, m);
 }
 
+// Whatever the harness does between the end of the loop and the end of
+// settling, an engine can use for its deferred work.  Little is done there, and
+// its time is counted as settling.
+void Runner::RunPhases(const RunContext& context, bool killed, Measurement& m) {
+  Database& database = *handle_.database;
+  const bool defers = LeavesDeferredWork(*m.benchmark);
+  const auto counted_before = database.Counters();
+  std::optional<Usage> flush;
+  const auto after_loops = [&] {
+    const uint64_t loop_end_ns = clock_.NowNs();
+    const ResidentMemory memory = ResidentMemory::Now();
+    m.anonymous_rss_bytes = memory.anonymous_bytes;
+    m.file_rss_bytes = memory.file_bytes;
+    if (defers) flush = Flush(database, m);
+    m.peak_disk_bytes = DiskBytes(path_);
+    m.counters = database.Counters();
+    if (defers && config_.settle && !killed) Settle(database, loop_end_ns, m);
+  };
+  m.run = RunLoops(context, database, handle_.session.get(),
+                   handle_.group.get(), after_loops);
+  if (flush && !m.benchmark->writer) {
+    m.run.used += flush->used;
+    m.run.lost += flush->lost;
+  }
+  for (const auto& [name, count] : counted_before) m.counters[name] -= count;
+}
+
 // The flush is part of the measured time of a writing benchmark.  Next to
 // readers it is not: what the writer leaves to flush is deferred work, since
 // only the readers' operations are counted.
-void Runner::Flush(Database& database, Measurement& m) {
-  const auto flush = [&] { database.Flush(); };
+Usage Runner::Flush(Database& database, Measurement& m) {
+  const Usage start = Usage::Start();
+  const uint64_t elapsed_ns = TimeNs(clock_, [&] { database.Flush(); });
+  const Usage usage = Usage::Since(start);
   if (m.benchmark->writer) {
-    m.settle_ns = TimeAndCount(clock_, m.deferred, flush);
+    m.settle_ns = elapsed_ns;
+    m.deferred = usage.used;
   } else {
-    m.flush_ns = TimeAndCount(clock_, m.run.used, flush);
+    m.flush_ns = elapsed_ns;
   }
+  return usage;
 }
 
-void Runner::Settle(Database& database, Measurement& m) {
-  m.settle_ns += TimeAndCount(clock_, m.deferred, [&] { database.Settle(); });
-  m.peak_disk_bytes = std::max(m.peak_disk_bytes, DiskBytes(path_));
+void Runner::Settle(Database& database, uint64_t loop_end_ns, Measurement& m) {
+  const Resources before = Resources::Now();
+  database.Settle();
+  m.settle_ns = clock_.NowNs() - loop_end_ns - m.flush_ns;
+  m.deferred += Resources::Now().Since(before);
   const Resources idle = UsedWhileIdle();
   m.idle_cpu_ns = idle.cpu_ns();
   m.deferred += idle;
+  m.peak_disk_bytes = std::max(m.peak_disk_bytes, DiskBytes(path_));
 }
 
 // Computes everything that is known once the engine has nothing left to do,

@@ -92,8 +92,14 @@ class Runner {
   void Open(const Benchmark& benchmark, Measurement& measurement);
   // True if the open database can serve `next` as it is.
   bool StaysOpenFor(const Benchmark* next) const;
-  void Settle(Database& database, Measurement& measurement);
-  void Flush(Database& database, Measurement& measurement);
+  // Runs the loops, then flushes and, unless the process is `killed` then,
+  // settles.
+  void RunPhases(const RunContext& context, bool killed,
+                 Measurement& measurement);
+  // Returns what the flush used, unless that is deferred.
+  Usage Flush(Database& database, Measurement& measurement);
+  void Settle(Database& database, uint64_t loop_end_ns,
+              Measurement& measurement);
   void Conclude(const RunContext& context, Measurement& measurement) const;
   // Throws if the benchmark does not fit the engine or the database.
   void RequireRunnable(const Benchmark& benchmark) const;

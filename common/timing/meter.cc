@@ -42,7 +42,7 @@ void Meter::Start() {
   if (gate_) {
     start_ns_ = gate_->Start();
   } else {
-    before_ = Resources::Now();
+    before_ = Usage::Start();
     start_ns_ = clock_.NowNs();
   }
   if (open_loop_) open_loop_->Start(start_ns_);
@@ -112,7 +112,7 @@ uint64_t Meter::StopNs(uint64_t operations) {
   if (gate_) {
     gate_->Finish();
   } else {
-    used_ = Resources::Now().Since(before_);
+    usage_ = Usage::Since(before_);
   }
   if (operations > 0) {
     Record(elapsed_ns, operations);

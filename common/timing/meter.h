@@ -11,9 +11,9 @@
 #include "common/recording/tick_histogram.h"
 #include "common/recording/timeline.h"
 #include "common/timing/clock.h"
+#include "common/timing/losses.h"
 #include "common/timing/open_loop.h"
 #include "common/timing/progress.h"
-#include "common/timing/resources.h"
 #include "common/timing/start_gate.h"
 
 namespace kvmatrix {
@@ -122,9 +122,9 @@ class Meter {
     return Histogram(calls, open_loop_ ? 1 : clock_.NsPerTick());
   }
 
-  // Returns what the process used from Start() to StopNs(); with several
-  // threads until the last one stopped.
-  const Resources& used() const { return gate_ ? gate_->used() : used_; }
+  // Returns what the process used and lost from Start() to StopNs(); with
+  // several threads until the last one stopped.
+  const Usage& usage() const { return gate_ ? gate_->usage() : usage_; }
 
   // See LoopTrace.
   std::optional<Histogram> Latency() const;
@@ -168,8 +168,8 @@ class Meter {
   std::optional<TickHistogram> latency_;
   std::optional<OpenLoop> open_loop_;
   bool expired_ = false;
-  Resources before_;
-  Resources used_;
+  Usage before_;
+  Usage usage_;
   uint64_t start_ns_ = 0;
   uint64_t stamp_ = 0;          // ticks at the end of the last call
   uint64_t last_ticks_ = 0;     // of the last call

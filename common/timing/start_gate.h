@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "common/timing/resources.h"
+#include "common/timing/losses.h"
 
 namespace kvmatrix {
 
@@ -26,9 +26,10 @@ class StartGate {
   // True once another thread has failed; the caller's loop must then end.
   virtual bool failed() const = 0;
 
-  // Returns what the process used from the start until the last loop ended.
+  // Returns what the process used and lost from the start until the last loop
+  // ended.
   // REQUIRES: all loops have ended
-  virtual const Resources& used() const = 0;
+  virtual const Usage& usage() const = 0;
 };
 
 }  // namespace kvmatrix

@@ -103,6 +103,17 @@ TEST_F(RunnerTest, TimesEachPhaseSeparately) {
   EXPECT_EQ(m.close_ns, 70'000u);
 }
 
+// An engine's threads can use that time for their deferred work.
+TEST_F(RunnerTest, WhatIsDoneBetweenTheFlushAndSettlingIsSettling) {
+  Behaviour behaviour;
+  behaviour.flush = [this] { clock_.now_ns += 300; };
+  behaviour.count = [this] { clock_.now_ns += 40; };
+  behaviour.settle = [this] { clock_.now_ns += 2'000; };
+  const Measurement m = Run(Wrapped(behaviour), {"fillseq"}).front();
+  EXPECT_EQ(m.flush_ns, 300u);
+  EXPECT_EQ(m.settle_ns, 2'040u);
+}
+
 TEST_F(RunnerTest, ChecksScansOutsideOfTheFlush) {
   Behaviour behaviour;
   behaviour.flush = [this] { clock_.now_ns += 300; };

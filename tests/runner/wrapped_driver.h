@@ -23,7 +23,7 @@ struct Behaviour {
   Write write;
   Get get;
   Scan scan;
-  Event open, flush, settle, compact, close;
+  Event open, flush, settle, compact, close, count;
   Event end;  // of a session
   Limits limits;
   LastWords last_words;  // before `close`, to the database that is closed
@@ -83,6 +83,10 @@ class WrappedDatabase : public Database {
   void Flush() override { Happen(current.flush); }
   void Settle() override { Happen(current.settle); }
   void Compact() override { Happen(current.compact); }
+  std::map<std::string, uint64_t> Counters() override {
+    Happen(current.count);
+    return inner_->Counters();
+  }
   std::map<std::string, std::string> EffectiveSettings() override {
     return inner_->EffectiveSettings();
   }
