@@ -82,9 +82,18 @@ _OBJECTS = (
         ),
     ),
     (
+        "lost",
+        "lost_",
+        (
+            *("threads", "processors", "run_queue_ns", "time_slices", "stolen_ns"),
+            *("throttled_ns", "processors_user_ns"),
+        ),
+    ),
+    (
         "disturbance",
         "disturbance_",
         (
+            *("competed_share", "stolen_share", "throttled_share"),
             *("wall_ns", "steal_share", "foreign_cpu_share", "unseen_cpu_share"),
             *("pressure_cpu_share", "pressure_io_share", "pressure_memory_share"),
             *("foreign_read_bytes", "foreign_written_bytes"),

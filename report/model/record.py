@@ -72,10 +72,31 @@ class ShareFigures(TypedDict):
     theory: float
 
 
+class LostFigures(TypedDict):
+    """What the machine took from the process in the loop and the flush.
+
+    A counter that the kernel does not keep is None.
+    """
+
+    threads: int  # of the benchmark
+    processors: int  # on which the process may run
+    run_queue_ns: int | None  # summed over all threads of the process
+    time_slices: int | None
+    stolen_ns: int | None
+    throttled_ns: int | None
+    processors_user_ns: int | None  # in user mode, for any process
+
+
 class DisturbanceFigures(TypedDict, total=False):
-    """The other activity of the machine during the repetition."""
+    """What the process lost, and the machine meanwhile.
+
+    The shares of steal, foreign and unseen CPU and the foreign bytes are in old lines.
+    """
 
     wall_ns: int | None
+    competed_share: float | None
+    stolen_share: float | None
+    throttled_share: float | None
     steal_share: float | None
     foreign_cpu_share: float | None
     unseen_cpu_share: float | None
@@ -177,6 +198,7 @@ Record = TypedDict(
         "storage_written_bytes": int,
         "deferred": DeferredFigures,
         "idle_cpu_ns": int,
+        "lost": LostFigures,  # absent in old lines
         "latency_ns": Histogram | None,
         "service_ns": Histogram | None,
         "open_loop": OpenLoopFigures | None,

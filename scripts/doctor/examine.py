@@ -1,15 +1,14 @@
 """All checks in the order in which they are shown, and the probes."""
 
-import os
 from collections.abc import Callable
 
 from scripts.doctor import memory, outfit, processor, storage
 from scripts.doctor.finding import Finding
 from scripts.doctor.probe_limits import ProbeResults, judged
 from scripts.doctor.subject import Subject
-from scripts.machine.disturbance import disturbance, snapshot
 from scripts.machine.host import Machine
 from scripts.machine.probes import Probes, Progress
+from scripts.machine.surroundings import load, other_load
 
 Check = Callable[[Subject], Finding]
 ON_MACHINE: tuple[Check, ...] = (
@@ -35,7 +34,7 @@ ON_OUTFIT: tuple[Check, ...] = (
     outfit.engines,
     outfit.set_up,
     outfit.counting_tools,
-    processor.onlookers,
+    processor.lost_time,
 )
 
 
@@ -53,8 +52,7 @@ def probe(machine: Machine, probes: Probes, progress: Progress) -> ProbeResults:
     """Run the probes, which needs a few seconds and some disk writes."""
     progress("4 KiB writes and reads")
     overwrites_ns, reads_ns = probes.overwrites_ns(), probes.reads_ns()
-    ignored = (os.getpid(),)
-    before = snapshot(machine.reader, machine.data_dir, ignored)
+    before = load(machine.reader)
     work_ns = probes.work_ns(progress)
-    after = snapshot(machine.reader, machine.data_dir, ignored)
-    return ProbeResults(overwrites_ns, reads_ns, work_ns, disturbance(before, after, 0))
+    meanwhile = other_load(before, load(machine.reader))
+    return ProbeResults(overwrites_ns, reads_ns, work_ns, meanwhile)

@@ -10,6 +10,7 @@ from typing import Any
 from report.terms import numbers
 from scripts.doctor.finding import Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
+from scripts.machine.disturbance import MOST_LOST
 
 # 4 KiB overwritten and fdatasync, the fastest of 100.  Memory answers in 1 to 3 µs
 # (measured on tmpfs).  A write and a flush that cross a bus take a drive with
@@ -20,14 +21,15 @@ SYNC_WARN_NS = 50_000
 # A turn at 15,000 per minute is 4 ms; writing over a block and flushing takes one.
 TURN_NS = 2_000_000
 # Gaps above 10 µs, as in R54's spin: the reference machine lost 1.4 %, and R54 marks a
-# repetition at 2 % of steal.  At five times that no result is worth keeping.
+# repetition at 2 % of lost time.  At five times that no result is worth keeping.
 GAP_NS = 10_000
 LOST_WARN, LOST_FAIL = 0.02, 0.10
 # R55: a canary that drifts by 5 % marks the run.
 DRIFT_WARN, DRIFT_FAIL = 0.05, 0.20
 # A disk that others use answers late now and then: chosen, no source.
 READ_TAIL = 5.0
-FOREIGN_FAIL = 0.25  # a whole processor of four
+# Of all CPUs; a whole processor of four is too much.
+OTHERS_WARN, OTHERS_FAIL = 0.05, 0.25
 _WINDOW_NS = 100_000_000
 _DISK = "choose a directory on a disk that stores what is synced, with --data-dir"
 _QUIET = "stop other programs; in a virtual machine, use a host with fewer guests"
@@ -40,7 +42,7 @@ class ProbeResults:
     overwrites_ns: Sequence[int]
     reads_ns: Sequence[int]
     work_ns: Sequence[int]
-    meanwhile: Mapping[str, Any]  # a "disturbance", over the work
+    meanwhile: Mapping[str, float | None]  # other_load(), over the work
 
     def document(self) -> dict[str, Any]:
         """Return the summary of each probe; null if it could not measure."""
@@ -123,20 +125,21 @@ def noise_floor(times_ns: Sequence[int]) -> Finding:
     return ok(name, measured)
 
 
-def quiet(meanwhile: Mapping[str, Any]) -> Finding:
-    """Check that a repetition made now would not be flagged as disturbed."""
-    name, marks = "quiet", meanwhile["marks"]
-    steal, foreign = meanwhile["steal_share"], meanwhile["foreign_cpu_share"]
-    if marks:
-        effect = f"a repetition would be disturbed now: {'; '.join(marks)}"
-        much = (foreign or 0) > FOREIGN_FAIL
-        return fail(name, effect, _QUIET) if much else warn(name, effect, _QUIET)
-    if steal is None or foreign is None:
-        return unknown(name, "other processes are hidden", "run outside containers")
-    return ok(
-        name,
-        f"steal {numbers.percent(steal)}, other processes {numbers.percent(foreign)}",
+def quiet(meanwhile: Mapping[str, float | None]) -> Finding:
+    """Check that others leave the processors to a repetition made now."""
+    name = "quiet"
+    steal, others = meanwhile["steal_share"], meanwhile["others_share"]
+    if steal is None or others is None:
+        return unknown(name, "not in /proc/stat", "run where /proc is mounted")
+    state = (
+        f"steal {numbers.percent(steal)}, other processes and the kernel"
+        f" {numbers.percent(others)} of the CPUs"
     )
+    if others > OTHERS_FAIL:
+        return fail(name, state, _QUIET)
+    if others > OTHERS_WARN or steal > MOST_LOST:
+        return warn(name, state, _QUIET)
+    return ok(name, state)
 
 
 def lost_share(times_ns: Sequence[int]) -> float:

@@ -29,9 +29,6 @@ class Reader(Protocol):
     def free_bytes(self, folder: Path) -> int:
         """Return the bytes that an ordinary user can still write in a folder."""
 
-    def processes(self) -> Sequence[int]:
-        """Return the pids that /proc lists."""
-
     def allocated_bytes(self, folder: Path) -> int:
         """Return the bytes allocated to everything below a folder; 0 without it."""
 
@@ -89,10 +86,6 @@ class SystemReader:
         """Return the bytes that an ordinary user can still write in a folder."""
         stat = os.statvfs(folder)
         return stat.f_bavail * stat.f_frsize
-
-    def processes(self) -> Sequence[int]:
-        """Return the pids that /proc lists."""
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
     def allocated_bytes(self, folder: Path) -> int:
         """Return the bytes allocated below a folder; skip files that vanish."""

@@ -1,18 +1,17 @@
 """Observation of a measured process and of the machine, from outside the process."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from report.model.record import Record
-from scripts.machine import disturbance
+from scripts.machine import surroundings
 from scripts.machine.child_process import PeriodicCall
+from scripts.machine.disturbance import losses
 from scripts.machine.process_sampler import ProcessPeaks
 from scripts.machine.reader import Reader
 
 SAMPLE_PERIOD_S = 0.1
-_OWN_STORAGE = ("storage_read_bytes", "storage_written_bytes")
 
 
 class ProcessSampler(Protocol):
@@ -31,10 +30,11 @@ class MachineMonitor(Protocol):
     def snapshot(self) -> Any:
         """Read the machine's counters."""
 
-    def disturbance(
-        self, before: Any, after: Any, own_storage_bytes: int
-    ) -> dict[str, Any]:
-        """Return the "disturbance" object of the result line, from two snapshots."""
+    def disturbance(self, before: Any, after: Any, record: Record) -> dict[str, Any]:
+        """Return the "disturbance" object of the result line.
+
+        `record` is the valid answer of the process, or empty.
+        """
 
     def watch(self, pid: int, database: Path) -> ProcessSampler:
         """Return a sampler of a process and its database."""
@@ -46,20 +46,19 @@ class SystemMonitor:
 
     reader: Reader
     data_dir: Path
-    own_pids: Collection[int]  # these processes and their descendants do not disturb
 
-    def snapshot(self) -> disturbance.Snapshot:
+    def snapshot(self) -> surroundings.Snapshot:
         """Read the machine's counters."""
-        return disturbance.snapshot(self.reader, self.data_dir, self.own_pids)
+        return surroundings.snapshot(self.reader, self.data_dir)
 
     def disturbance(
         self,
-        before: disturbance.Snapshot,
-        after: disturbance.Snapshot,
-        own_storage_bytes: int,
+        before: surroundings.Snapshot,
+        after: surroundings.Snapshot,
+        record: Record,
     ) -> dict[str, Any]:
-        """Return the "disturbance" object of the result line, from two snapshots."""
-        return disturbance.disturbance(before, after, own_storage_bytes)
+        """Return the "disturbance" object of the result line."""
+        return {**surroundings.surroundings(before, after), **losses(record)}
 
     def watch(self, pid: int, database: Path) -> ProcessSampler:
         """Return a sampler of a process and its database."""
@@ -72,8 +71,8 @@ class RepetitionMonitor:
     Call begin(), run the process with `tick`, then call end() and fields().
     """
 
-    def __init__(self, surroundings: MachineMonitor, database: Path) -> None:
-        self._surroundings, self._database = surroundings, database
+    def __init__(self, machine: MachineMonitor, database: Path) -> None:
+        self._machine, self._database = machine, database
         self._before: Any = None
         self._after: Any = None
         self._sampler: ProcessSampler | None = None
@@ -81,34 +80,23 @@ class RepetitionMonitor:
 
     def begin(self) -> None:
         """Take the first snapshot; call right before the process starts."""
-        self._before = self._surroundings.snapshot()
+        self._before = self._machine.snapshot()
 
     def end(self) -> None:
         """Take the second snapshot; call once the parent has reaped the process."""
-        self._after = self._surroundings.snapshot()
+        self._after = self._machine.snapshot()
 
     def _sample(self, pid: int) -> None:
         if self._sampler is None:
-            self._sampler = self._surroundings.watch(pid, self._database)
+            self._sampler = self._machine.watch(pid, self._database)
         self._sampler.sample()
 
     def fields(self, record: Record) -> dict[str, Any]:
         """Return the "disturbance" and "watch" objects of the result line.
 
-        `record` is the answer of the process, which contains its own I/O.  "watch" is
-        null if the process ended before the first sample.
+        `record` is the valid answer of the process, or empty.  "watch" is null if the
+        process ended before the first sample.
         """
-        disturbed = self._surroundings.disturbance(
-            self._before, self._after, _own_storage_bytes(record)
-        )
+        disturbed = self._machine.disturbance(self._before, self._after, record)
         watch = self._sampler.document() if self._sampler else None
         return {"disturbance": disturbed, "watch": watch}
-
-
-def _own_storage_bytes(record: Record) -> int:
-    """Return the bytes that the process reports to have read and written."""
-    counts = [record.get(key) for key in _OWN_STORAGE]
-    deferred = record.get("deferred")
-    if isinstance(deferred, dict):  # a failed answer may have anything in its place
-        counts.append(deferred.get("storage_written_bytes"))
-    return sum(count for count in counts if type(count) is int)

@@ -3,7 +3,6 @@
 It is one object, so that tests can run whole commands within their own process.
 """
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +14,8 @@ from scripts.machine.repetition_monitor import MachineMonitor, SystemMonitor
 
 
 def monitor_of(machine: Machine) -> MachineMonitor:
-    """Return a monitor for which all processes except this one and its own disturb."""
-    return SystemMonitor(machine.reader, machine.data_dir, (os.getpid(),))
+    """Return the monitor of this machine."""
+    return SystemMonitor(machine.reader, machine.data_dir)
 
 
 @dataclass(frozen=True)

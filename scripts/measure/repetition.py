@@ -114,7 +114,7 @@ def _measured(
     context.starts(scheduled)
     observer = RepetitionMonitor(context.surroundings, database)
     outcome, checked, audit = audited_call(context, call, benchmark, observer)
-    observed = observer.fields(checked.record)
+    observed = observer.fields(checked.record if checked.ok else {})
     audit_field = audit.document() if audit else None
     shutil.rmtree(database, ignore_errors=True)
     if not checked.ok:

@@ -5,13 +5,12 @@ from pathlib import Path
 
 
 class TextMachine:
-    """A machine made of texts; its processes are the /proc/PID files in `files`."""
+    """A machine made of texts."""
 
     def __init__(
         self, files: Mapping[str, str], commands: Mapping[str, str] | None = None
     ) -> None:
         self.files, self.commands = dict(files), dict(commands or {})
-        self.listed: list[int] = []  # processes whose files cannot be read
         self.now_ns = 0
         self.used_ns = 0
         self.walk_cost_ns = 0
@@ -30,11 +29,6 @@ class TextMachine:
 
     def free_bytes(self, folder: Path) -> int:
         return self.free
-
-    def processes(self) -> Sequence[int]:
-        paths = [path.split("/") for path in self.files if path.startswith("/proc/")]
-        pids = {int(parts[2]) for parts in paths if parts[2].isdigit()}
-        return sorted(pids.union(self.listed))
 
     def allocated_bytes(self, folder: Path) -> int:
         self.used_ns += self.walk_cost_ns

@@ -16,8 +16,6 @@ CPU = "/sys/devices/system/cpu"
 QUEUE = "/sys/dev/block/254:0/queue"
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-PROCESS = "1 (init) S 0 1 1 0 -1 4194560 0 0 0 0 5 5 5 5 20 0 1 0 1 0 0\n"
-KERNEL_THREAD = "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0\n"
 MEMORY = "MemAvailable: {} kB\nSwapTotal: {} kB\nSwapFree: {} kB\n"
 GIB = 1 << 20  # in KiB, as /proc/meminfo counts
 
@@ -31,9 +29,7 @@ GOOD: Mapping[str, str] = {
     "/proc/self/cgroup": "0::/user.slice/session\n",
     "/proc/self/mountinfo": "2 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard\n",
     "/proc/pressure/memory": "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
-    "/proc/1/stat": PROCESS,
-    "/proc/1/io": "read_bytes: 1\nwrite_bytes: 1\n",
-    "/proc/2/stat": KERNEL_THREAD,
+    "/proc/self/schedstat": "900 100 3\n",
     **{f"{CPU}/cpu{n}/cpufreq/scaling_governor": "performance\n" for n in range(4)},
     f"{CPU}/intel_pstate/no_turbo": "1\n",
     "/sys/fs/cgroup/user.slice/cpu.max": "max 100000\n",
@@ -44,10 +40,9 @@ GOOD: Mapping[str, str] = {
     f"{QUEUE}/read_ahead_kb": "128\n",
     f"{QUEUE}/scheduler": "[none] mq-deadline\n",
 }
-QUIET: Mapping[str, Any] = {
+QUIET: Mapping[str, float | None] = {
     "steal_share": 0.0,
-    "foreign_cpu_share": 0.001,
-    "marks": [],
+    "others_share": 0.001,
 }
 STEADY = ProbeResults(
     overwrites_ns=[200_000 + 10 * n for n in range(100)],

@@ -34,10 +34,9 @@ OPTIONS: Record = {
     **{"sync": False, "durability": "buffered"},
 }
 QUIET: Record = {
-    **{"wall_ns": 50000000, "steal_share": 0.0, "foreign_cpu_share": 0.01},
-    **{"unseen_cpu_share": 0.02, "pressure_cpu_share": 0.0, "pressure_io_share": 0.0},
-    **{"pressure_memory_share": None, "foreign_read_bytes": 0},
-    **{"foreign_written_bytes": 4096, "device_read_bytes": 0},
+    **{"wall_ns": 50000000, "competed_share": 0.0, "stolen_share": 0.0},
+    **{"throttled_share": 0.0, "pressure_cpu_share": 0.0, "pressure_io_share": 0.0},
+    **{"pressure_memory_share": None, "device_read_bytes": 0},
     **{"device_written_bytes": 262144, "marks": []},
 }
 _POINTS = 100
@@ -83,6 +82,7 @@ def answer(
         "promise": "may lose the newest" if is_writing else None,
         "settings": {"cache_size": "4194304", "page_size": "1024"},
         **_used(loop_ns + flush_ns, ops, entries_bytes, is_writing),
+        "lost": _lost(loop_ns + flush_ns, int(resolved["threads"])),
         "timeline": timeline(loop_ns, ops),
         **{"stalls": [], "stall_count": 0, "stalled_ns": 0},
         **dict.fromkeys(_NULL),
@@ -119,6 +119,14 @@ def _used(timed_ns: int, ops: int, entries_bytes: int, is_writing: bool) -> Reco
         "storage_written_bytes": stored_bytes * is_writing,
         **{"live_bytes": entries_bytes, "disk_bytes": stored_bytes},
         "peak_disk_bytes": stored_bytes * 3 // 2,
+    }
+
+
+def _lost(timed_ns: int, threads: int) -> Record:
+    return {
+        **{"threads": threads, "processors": 4, "run_queue_ns": 900},
+        **{"time_slices": 3, "stolen_ns": 0, "throttled_ns": None},
+        "processors_user_ns": timed_ns,
     }
 
 

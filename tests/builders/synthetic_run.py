@@ -187,7 +187,7 @@ def disturbed(line: Mapping[str, Any], mark: str) -> Document:
         **line,
         "disturbance": {
             **synthetic_records.QUIET,
-            "steal_share": 0.031,
+            "stolen_share": 0.031,
             "marks": [mark],
         },
     }

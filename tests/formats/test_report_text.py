@@ -152,7 +152,7 @@ def test_csv_has_every_attempt_and_marks_superseded_ones(varied: Run) -> None:
     ]
     marks = [row["disturbance_marks"] for row in tries]
     assert marks == ["steal 3.1 %", "other processes 7.9 % of the CPUs", ""]
-    assert {row["disturbance_steal_share"] for row in tries[:2]} == {"0.031"}
+    assert {row["disturbance_stolen_share"] for row in tries[:2]} == {"0.031"}
 
 
 def test_csv_has_the_percentiles_of_latency_repetitions(varied: Run) -> None:

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from scripts.machine.child_process import PeriodicCall, Spawner
 from scripts.machine.repetition_monitor import RepetitionMonitor
 from tests.places import PATIENCE_S
@@ -42,25 +40,18 @@ def test_a_process_is_sampled_before_during_and_after() -> None:
     observer.tick.call(17)
     observer.tick.call(17)
     observer.end()
-    io_bytes = {"storage_read_bytes": 100, "storage_written_bytes": 20}
-    deferred = {"storage_written_bytes": 3, "written_bytes": 1000}
-    record: Any = {**io_bytes, "deferred": deferred}
+    record: Any = {"lost": None}
     fields = observer.fields(record)
     watched = [(17, database), "sample", "sample"]
-    assert recorder.calls == ["snapshot", *watched, "snapshot", (1, 5, 123)]
+    assert recorder.calls == ["snapshot", *watched, "snapshot", (1, 5, record)]
     assert fields == {"disturbance": {"marks": []}, "watch": {"samples": 2}}
 
 
-@pytest.mark.parametrize(
-    "record", [{}, {"deferred": None, "storage_read_bytes": None}, {"deferred": "x"}]
-)
-def test_a_process_without_io_figures_has_no_bytes_of_its_own(record: Any) -> None:
-    recorder = Recorder()
-    observer = RepetitionMonitor(recorder, Path())
+def test_a_process_that_ended_before_the_first_sample_was_not_watched() -> None:
+    observer = RepetitionMonitor(Recorder(), Path())
     observer.begin()
     observer.end()
-    assert observer.fields(record)["watch"] is None
-    assert recorder.calls[-1] == (1, 2, 0)
+    assert observer.fields({})["watch"] is None
 
 
 def test_each_tick_keeps_its_own_period_and_knows_the_process(tmp_path: Path) -> None:
