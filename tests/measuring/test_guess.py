@@ -11,7 +11,12 @@ from report.model.description import Description
 from report.model.plan import Plan
 from scripts.forecast.guess import guess_seconds
 from scripts.forecast.prediction import Forecast
-from scripts.planning.disk_room import PEAK_FACTOR, cell_bytes, value_bytes
+from scripts.planning.disk_room import (
+    ENTRY_OVERHEAD_BYTES,
+    PEAK_FACTOR,
+    cell_bytes,
+    value_bytes,
+)
 from scripts.planning.order import ScheduledRepetition
 from tests.builders import synthetic_descriptions
 from tests.builders.simple_plans import FLAGS, engine, plan
@@ -87,7 +92,8 @@ def test_a_time_limit_bounds_time_and_disk() -> None:
 
 def test_updates_do_not_add_entries_without_end() -> None:
     updated = cell_bytes(plan_of("ycsba", reads=10**9), 0)
-    assert updated == 2 * PEAK_FACTOR * 2 * FLAGS["num"] * 116
+    entry_bytes = 116 + ENTRY_OVERHEAD_BYTES
+    assert updated == 2 * PEAK_FACTOR * 2 * FLAGS["num"] * entry_bytes
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,13 @@ import pytest
 from report.model.plan import repetition_seed
 from report.model.plan_document import plan_document, plan_of
 from report.terms.documents import validate
-from scripts.planning.disk_room import PEAK_FACTOR, cell_bytes, needed_bytes
+from scripts.planning.disk_room import (
+    ENTRY_OVERHEAD_BYTES,
+    PEAK_FACTOR,
+    cell_bytes,
+    database_bytes,
+    needed_bytes,
+)
 from scripts.planning.order import (
     missing_repetitions,
     scheduled_repetitions,
@@ -207,5 +213,11 @@ def test_the_disk_of_a_cell_is_its_entries_and_the_prepared_copy(
     benchmark: str, entries: int, value_size: int, databases: int
 ) -> None:
     run_plan = plan([engine("a")], benchmarks=(benchmark,))
-    size = PEAK_FACTOR * databases * entries * (16 + value_size)
+    entry_bytes = 16 + value_size + ENTRY_OVERHEAD_BYTES
+    size = PEAK_FACTOR * databases * entries * entry_bytes
     assert cell_bytes(run_plan, 0) == size < needed_bytes(run_plan)
+
+
+def test_entries_of_a_few_bytes_need_more_than_three_times_their_size() -> None:
+    flags = {**FLAGS, "key_size": 8, "value_size": 4}
+    assert database_bytes(flags, 300_000, 0) > 30.2e6  # measured with SQLite
