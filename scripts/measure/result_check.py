@@ -114,10 +114,24 @@ def run_driver(
     checked = _checked(context, call, outcome)
     if not checked.ok:
         context.scratch.check()
-        if looks_full(context.work, checked.reason):
-            raise DiskFull(f"the data directory {context.work.parent}")
+        checked = _on_full_disk(context, checked)
     reason = without_places(context, checked.reason)
     return outcome, CheckedAnswer(checked.status, reason, checked.record)
+
+
+def _on_full_disk(context: RunContext, failed: CheckedAnswer) -> CheckedAnswer:
+    """Return a failure, with a full disk in its reason if the engine did not notice.
+
+    Raises DiskFull if the disk explains the failure.  It explains no wrong answer: an
+    engine that reports success although nothing could be stored loses data.
+    """
+    if failed.status != "wrong":
+        if looks_full(context.work, failed.reason):
+            raise DiskFull(f"the data directory {context.work.parent}")
+    elif looks_full(context.work):
+        reason = f"no error was reported although the disk is full; {failed.reason}"
+        return replace(failed, reason=reason)
+    return failed
 
 
 def _checked(

@@ -287,27 +287,6 @@ def test_a_child_does_not_outlive_a_killed_runner(lab: Lab) -> None:
             os.kill(grandchild, signal.SIGKILL)
 
 
-def test_a_full_disk_stops_the_run_and_keeps_it_resumable(lab: Lab) -> None:
-    lab.engine("one", "disk_full")
-    (lab.data / "free").write_text("0")
-    done = lab.call("run", "lab", "-n", "1")
-    assert done.returncode == 3
-    assert f"no space left in the data directory {lab.data}" in done.stderr
-    assert lab.lines() == []
-    (lab.data / "free").write_text("1000")
-    assert lab.call("resume", "@last").returncode == 0
-    assert len(lab.lines()) == 4
-
-
-def test_a_disk_too_small_is_refused_with_figures(lab: Lab) -> None:
-    lab.engine("one", "honest")
-    done = lab.call("run", "lab", "--num", str(10**13))
-    assert done.returncode == 2
-    assert "PiB" in done.stderr and "free" in done.stderr
-    assert "lower --num or the scenario's reads" in done.stderr
-    assert list(lab.results.iterdir()) == []
-
-
 def test_two_runs_at_once_are_refused(lab: Lab) -> None:
     lab.scenario(benchmarks=("fillrandom",))
     lab.engine("bad", "hang")
