@@ -84,6 +84,12 @@ def sole_user(folder: Path, purpose: str) -> Iterator[None]:
         os.close(fd)
 
 
+def _write_all(fd: int, content: bytes) -> None:
+    """Write everything; a write that was cut short is continued, and tells why."""
+    while content:
+        content = content[os.write(fd, content) :]
+
+
 class RunFolder:
     """One run on disk, with one of its files of lines open for appending."""
 
@@ -108,11 +114,9 @@ class RunFolder:
         text = json.dumps(line, separators=(",", ":"), allow_nan=False)
         content = f"{with_checksum(text)}\n".encode()
         try:
-            written = os.write(self._fd, content)
-            if written != len(content):
-                raise OSError(errno.ENOSPC, "short write")
+            _write_all(self._fd, content)
             os.fsync(self._fd)
-            self._bytes += written
+            self._bytes += len(content)
         except OSError as error:
             os.ftruncate(self._fd, self._bytes)
             if error.errno in _FULL:

@@ -129,19 +129,49 @@ def test_lines_are_not_appended_through_a_link(
     assert target.read_text() == "precious, without a newline"
 
 
-def test_a_line_that_does_not_fit_leaves_no_trace(
+def test_a_write_that_is_cut_short_is_continued(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = opened(tmp_path)
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda fd, content: write(fd, content[:7]))
+    folder.append({"line": 1})
+    folder.append({"line": 2})
+    lines = (folder.path / "measurements.jsonl").read_text().splitlines()
+    assert [json.loads(text)["line"] for text in lines] == [1, 2]
+    folder.close()
+
+
+@pytest.mark.parametrize(
+    ("number", "error", "text"),
+    [
+        (errno.ENOSPC, DiskFull, "results directory"),
+        (errno.EDQUOT, DiskFull, "results directory"),
+        (errno.EFBIG, OSError, "File too large"),
+        (errno.EIO, OSError, "Input/output error"),
+    ],
+)
+def test_a_line_that_does_not_fit_leaves_no_trace_and_says_why(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    error: type[Exception],
+    text: str,
 ) -> None:
     folder = opened(tmp_path)
     folder.append({"line": 1})
     before = (folder.path / "measurements.jsonl").read_bytes()
     write = os.write
 
-    def half(fd: int, content: bytes) -> int:
+    def fail_after_half(fd: int, content: bytes) -> int:
+        monkeypatch.setattr(os, "write", fail)
         return write(fd, content[: len(content) // 2])
 
-    monkeypatch.setattr(os, "write", half)
-    with pytest.raises(DiskFull, match="results directory"):
+    def fail(_fd: int, _content: bytes) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "write", fail_after_half)
+    with pytest.raises(error, match=text):
         folder.append({"line": 2})
     assert (folder.path / "measurements.jsonl").read_bytes() == before
     folder.close()
