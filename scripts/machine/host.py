@@ -171,6 +171,14 @@ def _turbo(machine: Machine) -> str:
     return {"1": "on", "0": "off"}.get(boost, UNKNOWN)
 
 
+# When data that was written without a sync goes to the disk, from Linux's
+# Documentation/admin-guide/sysctl/vm.rst.  Of a ratio and its bytes, one is 0.
+_WRITE_BACK = (
+    *("dirty_ratio", "dirty_background_ratio", "dirty_bytes", "dirty_background_bytes"),
+    *("dirty_expire_centisecs", "dirty_writeback_centisecs"),
+)
+
+
 def _memory(machine: Machine) -> Entry:
     lines = machine.text("/proc/meminfo").splitlines()
     kib = {line.split(":")[0]: line.split()[1] for line in lines if ":" in line}
@@ -186,6 +194,7 @@ def _memory(machine: Machine) -> Entry:
         "transparent_huge_pages": machine.text(
             "/sys/kernel/mm/transparent_hugepage/enabled"
         ),
+        **{name: machine.number(f"/proc/sys/vm/{name}") for name in _WRITE_BACK},
     }
 
 

@@ -33,6 +33,9 @@ FILES = {
     "/proc/loadavg": "0.50 0.25 0.10 1/100 4242\n",
     "/proc/stat": "cpu  10 0 10 70 5 0 0 5 0 0\ncpu0 1 1\n",
     "/proc/sys/kernel/osrelease": "6.1.0-fake\n",
+    "/proc/sys/vm/dirty_ratio": "20\n",
+    "/proc/sys/vm/dirty_bytes": "0\n",
+    "/proc/sys/vm/dirty_expire_centisecs": "3000\n",
     "/etc/os-release": 'NAME="X"\nPRETTY_NAME="Made Up Linux 12"\n',
     "/sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
     "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
@@ -73,6 +76,10 @@ def test_the_environment_says_what_the_machine_says() -> None:
     )
     assert document["memory"]["total_bytes"] == 16384000 * 1024
     assert document["memory"]["swap_total_bytes"] == 0
+    memory = document["memory"]
+    assert (memory["dirty_ratio"], memory["dirty_bytes"]) == (20, 0)
+    assert memory["dirty_expire_centisecs"] == 3000
+    assert memory["dirty_background_bytes"] == "unknown"
     assert document["kernel"]["distribution"] == "Made Up Linux 12"
     assert document["kernel"]["mitigations"] == "meltdown: Mitigation: PTI"
     assert document["kernel"]["cgroup_version"] == 2
