@@ -155,12 +155,18 @@ Measurement Runner::Try(const Benchmark& benchmark, const Benchmark* next,
     measurement.status = Status::kUnsupported;
     measurement.reason = unsupported.what();
   } catch (const std::exception& error) {
-    handle_.Close();
-    measurement.status = Status::kError;
-    measurement.reason = error.what();
-    measurement.ending = Ending::kClosed;
+    Fail(error.what(), measurement);
+  } catch (...) {
+    Fail("the engine threw what is no std::exception", measurement);
   }
   return measurement;
+}
+
+void Runner::Fail(const char* reason, Measurement& m) {
+  handle_.Close();
+  m.status = Status::kError;
+  m.reason = reason;
+  m.ending = Ending::kClosed;
 }
 
 void Runner::RequireRunnable(const Benchmark& benchmark) const {

@@ -85,6 +85,8 @@ class Runner {
   // Attempt(), with exceptions turned into a status.
   Measurement Try(const Benchmark& benchmark, const Benchmark* next,
                   const Reporter& report);
+  // Closes the database and gives the measurement this error.
+  void Fail(const char* reason, Measurement& measurement);
   // Runs the benchmark and fills `measurement` as it goes; throws if it fails.
   void Attempt(const Benchmark& benchmark, const Benchmark* next,
                const Reporter& report, Measurement& measurement);

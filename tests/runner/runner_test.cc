@@ -103,6 +103,17 @@ TEST_F(RunnerTest, TimesEachPhaseSeparately) {
   EXPECT_EQ(m.close_ns, 70'000u);
 }
 
+TEST_F(RunnerTest, AnExceptionOfAnyTypeIsAnError) {
+  Behaviour behaviour;
+  behaviour.write = [](Session&, std::span<const Update>) { throw 42; };
+  for (const uint64_t threads : {1, 2}) {
+    config_.threads = threads;
+    const Measurement m = Run(Wrapped(behaviour), {"fillseq"}).front();
+    EXPECT_EQ(m.status, Status::kError);
+    EXPECT_EQ(m.reason, "the engine threw what is no std::exception");
+  }
+}
+
 // An engine's threads can use that time for their deferred work.
 TEST_F(RunnerTest, WhatIsDoneBetweenTheFlushAndSettlingIsSettling) {
   Behaviour behaviour;
