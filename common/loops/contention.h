@@ -17,6 +17,7 @@
 #ifndef COMMON_LOOPS_CONTENTION_H_
 #define COMMON_LOOPS_CONTENTION_H_
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -86,9 +87,11 @@ struct Contended {
     w.meter.ExcludePreparation();
   }
 
-  // Observes the key once more: the newest version that is acceptable.
+  // Observes the key once more: the newest version that is acceptable.  The
+  // fence keeps a processor from doing so before the engine has read the value.
   static void Compare(const ThreadContext& w, uint64_t key, const Known& known,
                       const std::optional<std::string_view>& answer) {
+    std::atomic_thread_fence(std::memory_order_acquire);
     w.check.ExpectValueBetween(key, known, w.oracle.Observe(key), answer);
   }
 
