@@ -1,6 +1,7 @@
 #include "common/oracle/oracle.h"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <string>
 
@@ -17,6 +18,8 @@ void Oracle::ResetToPrefix(uint64_t key_space, uint64_t value_size,
   prefix_ = count;
   versions_ = {};
   sizes_ = {};
+  blocks_ = {};
+  groups_ = {};
 }
 
 void Oracle::UseTable() {
@@ -51,6 +54,49 @@ void Oracle::AwaitRelease(uint64_t key) const {
     slot.wait(record, std::memory_order_relaxed);
     record = slot.load(std::memory_order_relaxed);
   }
+}
+
+void Oracle::SkipDeleted() {
+  blocks_ = {};
+  if (versions_.empty()) return;
+  const uint64_t blocks = key_space_ / kBlock + 1;
+  blocks_.assign(blocks / kBlock + 1, 0);
+  groups_.assign(blocks_.size() / kBlock + 1, 0);
+  for (uint64_t key = 0; key < key_space_; ++key) {
+    if (Version(key) == 0) continue;
+    Occupy(key);
+    key |= kBlock - 1;  // the last key of the block
+  }
+}
+
+// Most bits are set already.  Relaxed order: a thread that misses a new bit
+// misses a key that was put during its call.
+void Oracle::SetBit(std::vector<uint64_t>& words, uint64_t bit) {
+  const std::atomic_ref<uint64_t> word(words[bit / kBlock]);
+  const uint64_t mask = uint64_t{1} << bit % kBlock;
+  if (word.load(std::memory_order_relaxed) & mask) return;
+  word.fetch_or(mask, std::memory_order_relaxed);
+}
+
+uint64_t Oracle::NextOccupied(uint64_t key) const {
+  constexpr auto from = [](const std::vector<uint64_t>& words, uint64_t bit) {
+    auto& word = const_cast<uint64_t&>(words[bit / kBlock]);
+    return std::atomic_ref(word).load(std::memory_order_relaxed) >>
+           bit % kBlock;
+  };
+  uint64_t block = key / kBlock;
+  while (block / kBlock < blocks_.size()) {
+    if (const uint64_t bits = from(blocks_, block)) {
+      return std::min((block + std::countr_zero(bits)) * kBlock, key_space_);
+    }
+    uint64_t word = block / kBlock + 1;
+    while (word / kBlock < groups_.size() && from(groups_, word) == 0) {
+      word = (word / kBlock + 1) * kBlock;
+    }
+    if (word / kBlock >= groups_.size()) break;
+    block = (word + std::countr_zero(from(groups_, word))) * kBlock;
+  }
+  return key_space_;
 }
 
 bool Oracle::Empty() const { return NextPresent(0) == key_space_; }

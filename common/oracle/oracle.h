@@ -99,6 +99,7 @@ class Oracle {
   // present unless `deleted`.
   // REQUIRES: this thread has claimed the key; puts < 2^30
   void Publish(uint64_t key, uint32_t puts, bool deleted) {
+    if (!deleted) Occupy(key);
     const std::atomic_ref<uint32_t> slot = Slot(key);
     slot.store(puts | (deleted ? kDeleted : 0), std::memory_order_release);
     slot.notify_all();
@@ -107,6 +108,7 @@ class Oracle {
   // Records a put and returns the new version.  REQUIRES: UseTable() was
   // called; key < key_space()
   uint32_t Put(uint64_t key) {
+    Occupy(key);
     return versions_[key] = (versions_[key] & ~kDeleted) + 1;
   }
 
@@ -117,7 +119,10 @@ class Oracle {
   // Returns the raw entry of a key; Restore() sets it, to undo a Put() or
   // Delete().  REQUIRES: UseTable() was called; key < key_space()
   uint32_t Record(uint64_t key) const { return versions_[key]; }
-  void Restore(uint64_t key, uint32_t record) { versions_[key] = record; }
+  void Restore(uint64_t key, uint32_t record) {
+    Occupy(key);
+    versions_[key] = record;
+  }
 
   // For values whose size is not a function of their root: SetSize() stores the
   // size of the value last put.  Eight bytes per key.  Sizes of versions for
@@ -148,6 +153,11 @@ class Oracle {
   // Allocates the table, which Put(), Delete() and Claim() need.  Idempotent.
   void UseTable();
 
+  // Notes where the table has present keys, so that NextPresent() takes about
+  // as long however many keys have been deleted.  Later puts are noted too, but
+  // not later deletes.  Reads the whole table: not for timed loops.
+  void SkipDeleted();
+
   // True if no key is present.  Entries() counts the present keys.  Both read
   // the whole table in the worst case: not for timed loops.
   bool Empty() const;
@@ -155,10 +165,14 @@ class Oracle {
   uint64_t Entries() const;
 
   // Returns the first present key at or after `key`, or key_space() if there is
-  // none.  Reads an entry for each absent key in between.
+  // none.  Reads an entry for each absent key in between, except in blocks of
+  // which SkipDeleted() knows that they have none.
   uint64_t NextPresent(uint64_t key) const {
     if (versions_.empty()) return key < prefix_ ? key : key_space_;
-    while (key < key_space_ && Version(key) == 0) ++key;
+    while (key < key_space_ && Version(key) == 0) {
+      ++key;
+      if (key % kBlock == 0 && !blocks_.empty()) key = NextOccupied(key);
+    }
     return key;
   }
 
@@ -188,7 +202,19 @@ class Oracle {
     return Slot(key).load(order);
   }
 
+  // Notes that the block of a key may have a present key.
+  void Occupy(uint64_t key) {
+    if (blocks_.empty()) return;
+    SetBit(blocks_, key / kBlock);
+    SetBit(groups_, key / kBlock / kBlock);
+  }
+  // Returns the first key of the first such block at or after that of `key`,
+  // or key_space().
+  uint64_t NextOccupied(uint64_t key) const;
+  static void SetBit(std::vector<uint64_t>& words, uint64_t bit);
+
   static constexpr int kSizeBits = 16;
+  static constexpr uint64_t kBlock = 64;  // the bits of a word
 
   uint64_t key_space_ = 0;
   uint64_t value_size_ = 0;
@@ -196,6 +222,10 @@ class Oracle {
   // 0: never put; kDeleted: absent again.
   std::vector<uint32_t, HugePageAllocator<uint32_t>> versions_;
   std::vector<uint64_t> sizes_;  // version and size; see UseSizes()
+  // A bit for each block of keys, and one for each word of those: 0 if there is
+  // certainly no present key.  Empty unless SkipDeleted() was called.
+  std::vector<uint64_t> blocks_;
+  std::vector<uint64_t> groups_;
 };
 
 }  // namespace kvmatrix

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
@@ -126,6 +127,55 @@ TEST(Oracle, NeedsNoTableForAFullDatabase) {
   Replay("filluniquerandom", 1'000'000'000'000, oracle);
   EXPECT_EQ(oracle.Version(999'999'999'999), 1u);
   EXPECT_EQ(oracle.Version(1'000'000'000'000), 0u);
+}
+
+TEST(Oracle, FindsNeighboursAmongDeletedKeys) {
+  constexpr uint64_t kMany = 300'000;
+  Oracle plain, skipping;
+  for (Oracle* oracle : {&plain, &skipping}) {
+    oracle->ResetToPrefix(kMany, 100, kMany);
+    oracle->UseTable();
+    for (uint64_t key = 0; key < kMany; ++key) {
+      const bool stays = key < 100 || (key > 5'000 && key % 20'011 < 3);
+      if (!stays) oracle->Delete(key);
+    }
+  }
+  skipping.SkipDeleted();
+  const auto expect_equal = [&] {
+    for (uint64_t key = 0; key <= kMany; key += 1 + key % 7) {
+      ASSERT_EQ(skipping.NextPresent(key), plain.NextPresent(key)) << key;
+    }
+  };
+  expect_equal();
+  for (Oracle* oracle : {&plain, &skipping}) {
+    oracle->Put(123'456);
+    oracle->Claim(234'567);
+    oracle->Publish(234'567, 2, false);
+    oracle->Restore(299'999, 7);
+    oracle->Delete(50);
+  }
+  expect_equal();
+  skipping.ResetToPrefix(kMany, 100, 5);
+  EXPECT_EQ(skipping.NextPresent(4), 4u);
+  EXPECT_EQ(skipping.NextPresent(5), kMany);
+}
+
+// Compares with the time that reading the whole table once takes.
+TEST(Oracle, FindsTheNextKeyBehindManyDeletedOnes) {
+  using std::chrono::steady_clock;
+  constexpr uint64_t kMany = 1 << 22;
+  Oracle oracle;
+  oracle.ResetToPrefix(kMany, 100, kMany);
+  oracle.UseTable();
+  for (uint64_t key = 0; key + 1 < kMany; ++key) oracle.Delete(key);
+  oracle.SkipDeleted();
+  const auto start = steady_clock::now();
+  EXPECT_EQ(oracle.Entries(), 1u);
+  const auto once = steady_clock::now() - start;
+  for (uint64_t key = 0; key < 1'000; ++key) {
+    ASSERT_EQ(oracle.NextPresent(key), kMany - 1);
+  }
+  EXPECT_LT(steady_clock::now() - start, 100 * once);
 }
 
 TEST(Oracle, FindsNeighbours) {
