@@ -172,6 +172,9 @@ uint64_t SessionsOf(const Benchmark& benchmark, const Config& config) {
   return ThreadsOf(benchmark, config) + (benchmark.writer ? 1 : 0);
 }
 
+// The products below do not wrap: --reads is a number of keys.
+static_assert(kMaxThreads <= UINT64_MAX / kMaxKeys);
+
 uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
                            const Oracle& oracle, bool stores) {
   switch (benchmark.kind) {

@@ -224,6 +224,22 @@ TEST(Theta, IsRefusedWhereNothingIsDrawnByIt) {
   EXPECT_EQ(of_ycsb("zipf"), "");
 }
 
+TEST(Reads, OfAllThreadsAreANumberThatDoesNotWrap) {
+  const std::string most = std::to_string(kMaxKeys);
+  const Config config = Parse({{"benchmarks", "readrandom"},
+                               {"reads", most.c_str()},
+                               {"threads", "256"}});
+  Oracle oracle;
+  oracle.ResetToPrefix(1'000, 100, 1'000);
+  for (const char* name : {"readrandom", "readrandomwriterandom"}) {
+    EXPECT_EQ(PlannedOperations(*FindBenchmark(name), config, oracle, true),
+              2'560'000'000'000'000'000u);
+  }
+  const std::string more = std::to_string(kMaxKeys + 1);
+  EXPECT_NE(Complaint({{"reads", more.c_str()}}), "");
+  EXPECT_NE(Complaint({{"threads", "257"}}), "");
+}
+
 TEST(KeyRangesOfMixgraph, AreRefusedIfTheyOverflow) {
   const std::string message = Complaint({{"keyrange_dist_b", "1e9"}});
   EXPECT_TRUE(Has(message, "--keyrange_dist_a: ")) << message;
