@@ -149,7 +149,7 @@ TEST(Oracle, FindsNeighboursAmongDeletedKeys) {
   expect_equal();
   for (Oracle* oracle : {&plain, &skipping}) {
     oracle->Put(123'456);
-    oracle->Claim(234'567);
+    ASSERT_TRUE(oracle->TryClaim(234'567));
     oracle->Publish(234'567, 2, false);
     oracle->Restore(299'999, 7);
     oracle->Delete(50);
