@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "common/driver.h"
-#include "drivers/rocksdb_options.h"
+#include "drivers/options/rocksdb_options.h"
 
 namespace rocksdb::crc32c {
 std::string IsFastCrc32Supported();  // exported, but not in a public header
@@ -78,11 +78,15 @@ class RocksDb final : public Database {
       : sync_(options.durability == Durability::kDurable) {
     rocksdb::Options requested;
     requested.create_if_missing = true;
-    requested.compression = options.compression ? rocksdb::kSnappyCompression
-                                                : rocksdb::kNoCompression;
+    SetCompression(requested, options.compression);
     if (!FLAGS_engine_defaults) Tune(requested, options.cache_size);
     rocksdb::DB* opened = nullptr;
-    Check(rocksdb::DB::Open(requested, options.path.string(), &opened));
+    const auto status =
+        rocksdb::DB::Open(requested, options.path.string(), &opened);
+    // Such as direct I/O in a file system that has none.
+    if (status.IsNotSupported() || status.IsInvalidArgument())
+      throw Unsupported(status.ToString());
+    Check(status);
     db_.reset(opened);
     settings_ = Describe(db_->GetOptions());
     for (const auto& [name, value] :
