@@ -1,12 +1,8 @@
 // LMDB: a memory-mapped B+ tree, copied on write.  https://symas.com/lmdb
 
-#include <gflags/gflags.h>
-
 #include "common/driver.h"
 #include "drivers/lmdb_environment.h"
-
-DEFINE_uint64(map_size, 64ull << 30,
-              "size to which the database may grow, in bytes");
+#include "drivers/options/lmdb_options.h"
 
 namespace kvmatrix {
 namespace {
@@ -29,12 +25,12 @@ class LmdbSession final : public Session {
 
   void Write(std::span<const Update> batch) override {
     // A snapshot that is left open would keep its pages from being reused.
-    mdb_txn_reset(reader_.get());
+    reader_.Release();
     Transaction txn = Begin(environment_.get(), 0);
     for (const auto& [key, value] : batch) {
       MDB_val k = ToVal(key), v = ToVal(value.value_or(""));
       const int code =
-          value ? mdb_put(txn.get(), environment_.dbi(), &k, &v, 0)
+          value ? Put(txn.get(), k, v)
                 : mdb_del(txn.get(), environment_.dbi(), &k, nullptr);
       if (value || code != MDB_NOTFOUND) Check(code);
     }
@@ -44,7 +40,8 @@ class LmdbSession final : public Session {
 
   std::optional<std::string_view> Get(std::string_view key) override {
     MDB_val k = ToVal(key), value;
-    const int code = mdb_get(Renew(reader_), environment_.dbi(), &k, &value);
+    const int code =
+        mdb_get(environment_.Newest(reader_), environment_.dbi(), &k, &value);
     if (code == MDB_NOTFOUND) return std::nullopt;
     Check(code);
     return ToView(value);
@@ -53,7 +50,8 @@ class LmdbSession final : public Session {
   void Scan(std::string_view start, Order order,
             const Visitor& visit) override {
     MDB_cursor* cursor = nullptr;
-    Check(mdb_cursor_open(Renew(reader_), environment_.dbi(), &cursor));
+    Check(mdb_cursor_open(environment_.Newest(reader_), environment_.dbi(),
+                          &cursor));
     const std::unique_ptr<MDB_cursor, void (*)(MDB_cursor*)> closer(
         cursor, &mdb_cursor_close);
     const bool forward = order == Order::kForward;
@@ -74,8 +72,20 @@ class LmdbSession final : public Session {
   }
 
  private:
+  // Appends as long as keys ascend.  LMDB refuses a key that does not, before
+  // it has changed anything; the session then inserts this and all later ones.
+  int Put(MDB_txn* txn, MDB_val k, MDB_val v) {
+    if (appends_) {
+      const int code = mdb_put(txn, environment_.dbi(), &k, &v, MDB_APPEND);
+      if (code != MDB_KEYEXIST) return code;
+      appends_ = false;
+    }
+    return mdb_put(txn, environment_.dbi(), &k, &v, 0);
+  }
+
   Environment& environment_;
-  const Environment::Reader& reader_;
+  Reader& reader_;
+  bool appends_ = FLAGS_append;
 };
 
 class Lmdb final : public Database {
@@ -84,7 +94,10 @@ class Lmdb final : public Database {
   explicit Lmdb(const Options& options)
       : durability_(options.durability),
         environment_(options.path, FLAGS_map_size, FlagsOf(durability_),
-                     std::max(options.threads + 1, 126ul)) {}
+                     std::max(options.threads + 1, 126ul),
+                     FLAGS_hold_read_txn) {
+    EffectiveSettings();
+  }
 
   std::unique_ptr<Session> NewSession() override {
     return std::make_unique<LmdbSession>(environment_);
@@ -100,23 +113,11 @@ class Lmdb final : public Database {
     environment_.Rewrite(durability_ != Durability::kBuffered);
   }
 
-  std::map<std::string, std::string> EffectiveSettings() override {
-    MDB_envinfo info;
-    unsigned flags = 0;
-    Check(mdb_env_info(environment_.get(), &info));
-    Check(mdb_env_get_flags(environment_.get(), &flags));
-    return {{"cache_size", "none: the page cache"},
-            {"map_size", std::to_string(info.me_mapsize)},
-            {"nometasync", flags & MDB_NOMETASYNC ? "true" : "false"},
-            {"nosync", flags & MDB_NOSYNC ? "true" : "false"}};
+  Settings EffectiveSettings() override {
+    return Describe(environment_.get(), FlagsOf(durability_));
   }
 
  private:
-  static unsigned FlagsOf(Durability durability) {
-    constexpr unsigned kFlags[] = {MDB_NOSYNC, MDB_NOMETASYNC, 0};
-    return kFlags[static_cast<int>(durability)];
-  }
-
   const Durability durability_;
   Environment environment_;
 };

@@ -3,7 +3,8 @@
 //
 //   Environment environment(path, flags, readers);
 //   Environment::Reader& reader = environment.AddReader();  // in a session
-//   mdb_get(Renew(reader), environment.dbi(), ...)
+//   mdb_get(environment.Newest(reader), environment.dbi(), ...)
+//   reader.Release();       // before a write
 //   environment.Rewrite();  // the session uses the same `reader` afterwards
 //   environment.RemoveReader(reader);
 
@@ -39,39 +40,65 @@ inline Transaction Begin(MDB_env* env, unsigned flags) {
   return {txn, &mdb_txn_abort};
 }
 
-// Moves a read transaction to the newest snapshot, so that the session sees
-// every acknowledged write.
-inline MDB_txn* Renew(const Transaction& reader) {
-  mdb_txn_reset(reader.get());
-  Check(mdb_txn_renew(reader.get()));
-  return reader.get();
-}
+// A session's read transaction.  It keeps its slot, and holds a snapshot from
+// Renew() to Release().
+class Reader {
+ public:
+  Reader() = default;  // of no environment
+  explicit Reader(MDB_env* env) : txn_(Begin(env, MDB_RDONLY)) {
+    mdb_txn_reset(txn_.get());
+  }
+  bool holds() const { return holds_; }
+  size_t id() const { return mdb_txn_id(txn_.get()); }
+  MDB_txn* get() const { return txn_.get(); }
+
+  // Moves to the newest snapshot.
+  void Renew() {
+    Release();
+    Check(mdb_txn_renew(txn_.get()));
+    holds_ = true;
+  }
+  void Release() {
+    mdb_txn_reset(txn_.get());
+    holds_ = false;
+  }
+
+ private:
+  Transaction txn_{nullptr, &mdb_txn_abort};
+  bool holds_ = false;
+};
 
 // AddReader() and RemoveReader() are thread-safe.  Rewrite() is called while no
 // other thread uses get(), dbi() or a reader.
 class Environment {
  public:
-  // A session's read transaction: reset, that is, it holds no snapshot but
-  // keeps its slot.
-  using Reader = Transaction;
-
-  // Opens the database in the directory, with one table.
+  // Opens the database in the directory, with one table.  With `hold`, a reader
+  // keeps its snapshot as long as that is the newest one.
   Environment(std::filesystem::path path, uint64_t map_size, unsigned flags,
-              unsigned readers)
+              unsigned readers, bool hold)
       : path_(std::move(path)),
         map_size_(map_size),
         flags_(flags | MDB_NOTLS),
-        max_readers_(readers) {
+        max_readers_(readers),
+        hold_(hold) {
     Open();
   }
 
   MDB_env* get() const { return env_.get(); }
   MDB_dbi dbi() const { return dbi_; }
 
+  // Returns the transaction of the reader, which sees every write that was
+  // acknowledged before the call.
+  MDB_txn* Newest(Reader& reader) const {
+    if (!hold_ || !reader.holds() || reader.id() != LastCommit())
+      reader.Renew();
+    return reader.get();
+  }
+
   // The reader stays at its address until it is removed.
   Reader& AddReader() {
     const std::lock_guard lock(mutex_);
-    readers_.push_back(NewReader());
+    readers_.emplace_back(env_.get());
     return readers_.back();
   }
   void RemoveReader(const Reader& reader) {
@@ -87,12 +114,12 @@ class Environment {
     const std::lock_guard lock(mutex_);
     const std::filesystem::path copy = path_ / "compacted.mdb";
     WriteCopy(copy, durable);
-    for (Reader& reader : readers_) reader.reset();
+    for (Reader& reader : readers_) reader = Reader();
     env_.reset();
     std::filesystem::rename(copy, path_ / "data.mdb");
     if (durable) SyncFolder();
     Open();
-    for (Reader& reader : readers_) reader = NewReader();
+    for (Reader& reader : readers_) reader = Reader(env_.get());
   }
 
  private:
@@ -131,10 +158,11 @@ class Environment {
     Check(mdb_txn_commit(txn.release()));
   }
 
-  Reader NewReader() const {
-    Reader reader = Begin(env_.get(), MDB_RDONLY);
-    mdb_txn_reset(reader.get());
-    return reader;
+  // Returns the number of the last transaction that was committed.
+  size_t LastCommit() const {
+    MDB_envinfo info;
+    Check(mdb_env_info(env_.get(), &info));
+    return info.me_last_txnid;
   }
 
   // Not by mdb_env_copy2(), which bypasses the page cache where it can: the
@@ -150,6 +178,7 @@ class Environment {
   const uint64_t map_size_;
   const unsigned flags_;
   const unsigned max_readers_;
+  const bool hold_;
   Env env_{nullptr, &mdb_env_close};
   MDB_dbi dbi_ = 0;
   std::mutex mutex_;  // guards readers_, and env_ while it is replaced
