@@ -2,7 +2,7 @@
 // compile definition KYOTO_DB. https://dbmx.net/kyotocabinet
 
 #include "common/driver.h"
-#include "drivers/kyoto_options.h"
+#include "drivers/options/kyoto_options.h"
 
 namespace kvmatrix {
 namespace {
@@ -28,6 +28,7 @@ class KyotoSession final : public Session {
             db_);
     }
     if (batch.size() > 1) Check(db_.end_transaction(true), db_);
+    if (sync_ && FLAGS_sync_by_synchronize) Check(db_.synchronize(true), db_);
   }
 
   std::optional<std::string_view> Get(std::string_view key) override {
@@ -81,8 +82,8 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
     db_.tune_logger(this);
     expected_ = Tune(db_, options);
     const auto file = options.path / (kTree ? "db.kct" : "db.kch");
-    const uint32_t autosync = sync() ? Db::OAUTOSYNC : 0;
-    Check(db_.open(file, Db::OWRITER | Db::OCREATE | autosync), db_);
+    const uint32_t mode = ModeOf(options.durability);
+    Check(db_.open(file, Db::OWRITER | Db::OCREATE | mode), db_);
     EffectiveSettings();
   }
 
@@ -111,13 +112,11 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
          {"apow", "bnum", "fpow", "msiz", "opts", "pccap", "psiz", "rcomp"})
       if (status.contains(name)) settings[name] = status[name];
     if (repaired_) settings["repaired"] = "true";
-    settings["sync"] = sync() ? "true (as requested)" : "false (as requested)";
+    settings["sync"] = SyncOf(options_.durability) + " (as requested)";
     return settings;
   }
 
  private:
-  bool sync() const { return options_.durability == Durability::kDurable; }
-
   // The only sign that Kyoto is repairing a TreeDB after a crash is this
   // message.  The repaired tree has Kyoto's default options and page size, so
   // the settings are not compared with the requested ones in that opening.

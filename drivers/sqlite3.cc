@@ -1,19 +1,11 @@
 // SQLite as a key-value store: one table, one key.  https://sqlite.org
 
-#include <gflags/gflags.h>
-
 #include <mutex>
 #include <vector>
 
 #include "common/driver.h"
+#include "drivers/options/sqlite3_options.h"
 #include "drivers/sqlite3_statement.h"
-
-DEFINE_uint64(page_size, 1024,
-              "size of a page, in bytes; SQLite's own default is 4096");
-DEFINE_uint64(wal_autocheckpoint, 4096,
-              "pages in the log that trigger a checkpoint");
-DEFINE_bool(without_rowid, false,
-            "store entries in the index of the keys (WITHOUT ROWID)");
 
 namespace kvmatrix {
 namespace {
@@ -23,7 +15,6 @@ namespace {
 constexpr char kDocument[] =
     "https://sqlite.org/pragma.html#pragma_synchronous";
 
-using Settings = std::map<std::string, std::string>;
 using Connection = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
 
 class SqliteSession final : public Session {
@@ -80,12 +71,14 @@ class SqliteSession final : public Session {
 class Sqlite final : public Database {
  public:
   explicit Sqlite(const Options& options) : options_(options) {
+    SetMemstatus();
     sqlite3* db = Open();
     const std::string kind = FLAGS_without_rowid ? "WITHOUT ROWID" : "";
     Run(db,
         "CREATE TABLE IF NOT EXISTS kv (k BLOB PRIMARY KEY, v BLOB) " + kind);
     settings_["without_rowid"] =
         Run(db, "SELECT wr FROM pragma_table_list('kv')");
+    settings_["memstatus"] = Memstatus();
   }
 
   std::unique_ptr<Session> NewSession() override {
@@ -110,28 +103,20 @@ class Sqlite final : public Database {
   // Opens a connection and reads all of its settings back.
   sqlite3* Open() {
     sqlite3* db = nullptr;
-    const int code = sqlite3_open((options_.path / "db.sqlite3").c_str(), &db);
+    const int code = sqlite3_open_v2((options_.path / "db.sqlite3").c_str(),
+                                     &db, OpenFlags(), nullptr);
     // Before the check: a connection must be closed even if it could not be
     // opened.
     connections_.emplace_back(db, &sqlite3_close);
     Check(code);
     if (shared_) Check(sqlite3_busy_handler(db, &CountAndWait, &busy_retries_));
-    const auto set = [&](const std::string& name, const std::string& value) {
-      Run(db, "PRAGMA " + name + " = " + (settings_[name] = value));
-    };
-    const uint64_t cache = options_.cache_size / std::max(FLAGS_page_size, 1ul);
-    // The order matters: WAL fixes the page size, and exclusive locking must
-    // precede it to avoid a shared memory file.
-    set("page_size", std::to_string(FLAGS_page_size));
-    set("locking_mode", shared_ ? "normal" : "exclusive");
-    set("journal_mode", "wal");
-    set("wal_autocheckpoint", std::to_string(FLAGS_wal_autocheckpoint));
-    set("cache_size", std::to_string(cache / options_.threads));
-    // OFF, NORMAL and FULL.
-    set("synchronous", std::to_string(static_cast<int>(options_.durability)));
-    set("secure_delete", "0");
-    for (const auto& [name, value] : settings_)
-      if (name != "without_rowid") Run(db, "PRAGMA " + name, value);
+    Settings settings = Requested(options_);
+    for (const char* name : kInOrder)
+      Run(db, "PRAGMA " + std::string(name) + " = " + settings[name]);
+    for (const char* name : kInOrder)
+      Run(db, "PRAGMA " + std::string(name), settings[name]);
+    settings["nomutex"] = sqlite3_db_mutex(db) == nullptr ? "true" : "false";
+    settings_.merge(settings);  // which are the same for each connection
     return db;
   }
 
