@@ -1,0 +1,184 @@
+"""The flags that only one engine has: each is in force, as the engine says, or refused.
+
+The settings of a result line are read back from the engine where it reports them.
+"""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.places import BUILD
+
+# Verified reads of what was written in order, at random, and by other threads.
+WORK = "fillseq,readrandom,fillrandom,overwrite,readreverse,readrandom"
+THREADED = "filluniquerandom,readwhilewriting,readrandomwriterandom"
+
+
+def run(engine: str, folder: Path, *flags: str) -> list[dict[str, Any]]:
+    """Run an executable; return its result lines."""
+    file = folder / "lines.jsonl"
+    command = [str(BUILD / "drivers" / f"db_bench_{engine}"), f"--json={file}"]
+    command += ["--num=2000", f"--db={folder / 'db'}"]
+    (folder / "db").mkdir(exist_ok=True)
+    subprocess.run([*command, *flags], capture_output=True, check=False)
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+HONOURED = [
+    ("leveldb", "verify_checksums=true", {"verify_checksums": "true (as requested)"}),
+    ("leveldb", "reuse_logs=true", {"reuse_logs": "true (as requested)"}),
+    (
+        "leveldb",
+        "block_restart_interval=4",
+        {"block_restart_interval": "4 (as requested)"},
+    ),
+    ("treedb", "page_size=4096", {"psiz": "4096"}),
+    ("treedb", "linear=true", {"opts": "6"}),
+    ("treedb", "small=true", {"opts": "5"}),
+    ("treedb", "sync=true", {"sync": "OAUTOTRAN, OAUTOSYNC (as requested)"}),
+    ("treedb", "autotran=false sync=true", {"sync": "OAUTOSYNC (as requested)"}),
+    (
+        "treedb",
+        "sync_by_synchronize=true autotran=false sync=true",
+        {"sync": "synchronize(true) (as requested)"},
+    ),
+    ("hashdb", "linear=true", {"opts": "6"}),
+    ("hashdb", "sync=true", {"sync": "OAUTOTRAN, OAUTOSYNC (as requested)"}),
+    ("sqlite3", "mmap_size=1048576", {"mmap_size": "1048576"}),
+    ("sqlite3", "nomutex=true", {"nomutex": "true"}),
+    ("sqlite3", "memstatus=false", {"memstatus": "false"}),
+    ("sqlite3", "page_size=8192", {"page_size": "8192"}),
+    ("rocksdb", "mmap_read=true", {"allow_mmap_reads": "true"}),
+    ("rocksdb", "compression_type=none", {"compression": "kNoCompression"}),
+    (
+        "rocksdb",
+        "bottommost_compression_type=none",
+        {
+            "compression": "kSnappyCompression",
+            "bottommost_compression": "kNoCompression",
+        },
+    ),
+    (
+        "rocksdb",
+        "compression=false bottommost_compression_type=snappy",
+        {
+            "compression": "kNoCompression",
+            "bottommost_compression": "kDisableCompressionOption",
+        },
+    ),
+    (
+        "rocksdb",
+        "level_compaction_dynamic_level_bytes=true",
+        {"level_compaction_dynamic_level_bytes": "true"},
+    ),
+    ("rocksdb", "bytes_per_sync=1048576", {"bytes_per_sync": "1048576"}),
+    ("rocksdb", "wal_bytes_per_sync=524288", {"wal_bytes_per_sync": "524288"}),
+    (
+        "rocksdb",
+        "cache_index_and_filter_blocks=true",
+        {"cache_index_and_filter_blocks": "true"},
+    ),
+    (
+        "rocksdb",
+        "pin_l0_filter_and_index_blocks_in_cache=true",
+        {"pin_l0_filter_and_index_blocks_in_cache": "true"},
+    ),
+    ("rocksdb", "rate_limiter_bytes_per_sec=10000000", {"rate_limiter": "10000000"}),
+    ("rocksdb", "format_version=4", {"format_version": "4"}),
+    ("rocksdb", "compaction_pri=1", {"compaction_pri": "kOldestLargestSeqFirst"}),
+    ("lmdb", "writemap=true", {"writemap": "true", "nosync": "true"}),
+    ("lmdb", "nordahead=true", {"nordahead": "true"}),
+    ("lmdb", "nomeminit=true", {"nomeminit": "true"}),
+    (
+        "lmdb",
+        "writemap=true mapasync=true",
+        {"mapasync": "true", "nosync": "false", "writemap": "true"},
+    ),
+    ("lmdb", "append=true", {"append": "true (as requested)"}),
+    ("lmdb", "hold_read_txn=true", {"hold_read_txn": "true (as requested)"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("engine", "flags", "expected"), HONOURED, ids=[f"{e} {f}" for e, f, _ in HONOURED]
+)
+def test_a_flag_is_in_force(
+    engine: str, flags: str, expected: dict[str, str], tmp_path: Path
+) -> None:
+    words = [f"--{flag}" for flag in flags.split()]
+    work = WORK.replace(",readreverse", "") if engine == "hashdb" else WORK
+    for line in run(engine, tmp_path, f"--benchmarks={work}", *words):
+        assert (line["status"], line["reason"]) == ("ok", "")
+        assert expected.items() <= line["settings"].items()
+
+
+@pytest.mark.parametrize(
+    ("engine", "flags"),
+    [
+        ("lmdb", "--hold_read_txn --append --writemap --nomeminit --nordahead"),
+        ("sqlite3", "--nomutex --nomemstatus --mmap_size=1000000"),
+        ("rocksdb", "--mmap_read --cache_index_and_filter_blocks"),
+        ("leveldb", "--verify_checksums --reuse_logs"),
+        ("treedb", "--linear --small"),
+    ],
+)
+def test_a_session_sees_what_other_threads_have_written(
+    engine: str, flags: str, tmp_path: Path
+) -> None:
+    words = [f"--benchmarks={THREADED}", "--threads=4", *flags.split()]
+    lines = run(engine, tmp_path, *words)
+    assert [line["status"] for line in lines] == ["ok"] * 3, lines
+
+
+@pytest.mark.parametrize(
+    ("engine", "flags", "reason"),
+    [
+        ("rocksdb", "--compression_type=zip", "expected none, snappy, lz4 or zstd"),
+        (
+            "rocksdb",
+            "--bottommost_compression_type=zip",
+            "--bottommost_compression_type=zip",
+        ),
+        ("rocksdb", "--compaction_pri=5", "RocksDB has 0 to 4, not 5"),
+        ("rocksdb", "--mmap_read --use_direct_reads", "allow_mmap_reads"),
+        ("lmdb", "--mapasync", "only with --writemap"),
+        ("lmdb", "--mapasync --writemap --sync", "only with --writemap"),
+    ],
+)
+def test_a_flag_that_cannot_be_honoured_is_refused(
+    engine: str, flags: str, reason: str, tmp_path: Path
+) -> None:
+    (line,) = run(engine, tmp_path, "--benchmarks=fillrandom", *flags.split())
+    assert line["status"] == "unsupported"
+    assert reason in line["reason"]
+
+
+@pytest.mark.parametrize(
+    "flag", ["use_direct_reads", "use_direct_io_for_flush_and_compaction"]
+)
+def test_direct_input_and_output_is_in_force_or_refused(
+    flag: str, tmp_path: Path
+) -> None:
+    """Some file systems have none."""
+    words = ("--benchmarks=fillrandom,readrandom", f"--{flag}")
+    for line in run("rocksdb", tmp_path, *words):
+        if line["status"] == "ok":
+            assert line["settings"][flag] == "true"
+        else:
+            assert line["status"] == "unsupported"
+            assert "irect I/O" in line["reason"]
+
+
+def test_entries_that_are_appended_fill_the_pages_of_lmdb(tmp_path: Path) -> None:
+    """A page that is full is then left as it is, instead of being split."""
+
+    def size(*flags: str) -> int:
+        folder = tmp_path / str(len(flags))
+        folder.mkdir()
+        (line,) = run("lmdb", folder, "--num=20000", "--benchmarks=fillseq", *flags)
+        return int(line["disk_bytes"])
+
+    assert size("--append") < size()
