@@ -33,6 +33,8 @@ class EngineConfig:
     sources: tuple[PinnedSource, ...]
     variant_of: str = ""  # the engine whose executable this one runs, or ""
     flags: Mapping[str, Flag] = field(default_factory=dict)  # weakest: any other wins
+    # Where each flag is advised: address by flag, for all flags or for none.
+    advice: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
 
     @property

@@ -202,7 +202,7 @@ def _check_variant(
 def _engine(table: TomlTable) -> EngineConfig:
     table.only(
         *("name", "title", "url", "summary", "role", "sources_of", "source"),
-        *("variant_of", "flags"),
+        *("variant_of", "flags", "advice"),
     )
     role = table.text("role", "")
     known(table, "role", role, ROLES, "role")
@@ -216,8 +216,25 @@ def _engine(table: TomlTable) -> EngineConfig:
         sources=sources_of(table),
         variant_of=table.text("variant_of", ""),
         flags=read_flags(table.table("flags")),
+        advice=_advice(table),
         file=table.file,
     )
+
+
+def _advice(table: TomlTable) -> dict[str, str]:
+    """Return the address of the advice for each flag of an engine; {}: none is given.
+
+    Raises ConfigError unless every flag has one.
+    """
+    flags, advice = table.table("flags"), table.table("advice")
+    if not advice.values:
+        return {}
+    for flag in advice.values:
+        known(table, "advice", flag, flags.values, "flag of this engine")
+    for flag in flags.values:
+        if not re.fullmatch(r"https?://[!-~]+", advice.text(flag)):
+            raise advice.wrong(flag, "an address such as https://example.org/tuning")
+    return {flag: advice.text(flag) for flag in flags.values}
 
 
 def _suite(

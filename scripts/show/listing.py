@@ -45,7 +45,8 @@ def list_document(
                 plan = suite_plan(config, config.suites[suite], engines, ask)
                 document["cells"] = _cells(plan)
     if kind in (None, "engines"):
-        document["engines"] = [_engine(engine) for engine in engines]
+        advice = {name: dict(e.advice) for name, e in config.engines.items()}
+        document["engines"] = [_engine(e, advice[e.name]) for e in engines]
     if kind in (None, "scenarios"):
         document["scenarios"] = _scenarios(config)
     if kind in (None, "suites"):
@@ -54,7 +55,7 @@ def list_document(
     return document
 
 
-def _engine(engine: Engine) -> dict[str, Any]:
+def _engine(engine: Engine, advice: dict[str, str]) -> dict[str, Any]:
     description = engine.description
     return {
         "name": engine.name,
@@ -65,6 +66,7 @@ def _engine(engine: Engine) -> dict[str, Any]:
         "version": description.version if description else None,
         "assertions_live": description.assertions_live if description else None,
         "missing": engine.missing,
+        "advice": advice,
     }
 
 

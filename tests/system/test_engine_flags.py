@@ -10,11 +10,62 @@ from typing import Any
 
 import pytest
 
+from report.terms.rulebook import Flag
+from report.terms.units import parse_size
 from tests.places import BUILD
+from tests.support.real_engines import config
 
 # Verified reads of what was written in order, at random, and by other threads.
 WORK = "fillseq,readrandom,fillrandom,overwrite,readreverse,readrandom"
 THREADED = "filluniquerandom,readwhilewriting,readrandomwriterandom"
+
+
+# What an engine reports of an advised flag: the name of a setting, and its value.
+ADVISED = {
+    "leveldb": {
+        "bloom_bits": ("bloom_bits", "10 (as requested)"),
+        "write_buffer_size": ("write_buffer_size", "67108864 (as requested)"),
+        "open_files": ("open_files", "10000 (as requested)"),
+    },
+    "treedb": {
+        "linear": ("opts", "6"),
+        "buckets_per_entry": ("bnum", "200"),
+        "map_size": ("msiz", str(2 << 30)),
+    },
+    "hashdb": {
+        "linear": ("opts", "6"),
+        "buckets_per_entry": ("bnum", "4000"),
+        "map_size": ("msiz", str(2 << 30)),
+    },
+    "sqlite3": {
+        "mmap_size": ("mmap_size", str(256 << 20)),
+        "nomutex": ("nomutex", "true"),
+        "memstatus": ("memstatus", "false"),
+    },
+    "rocksdb": {
+        "level_compaction_dynamic_level_bytes": (
+            "level_compaction_dynamic_level_bytes",
+            "true",
+        ),
+        "max_background_jobs": ("max_background_jobs", "6"),
+        "bytes_per_sync": ("bytes_per_sync", str(1 << 20)),
+        "compaction_pri": ("compaction_pri", "kMinOverlappingRatio"),
+        "block_size": ("block_size", str(16 << 10)),
+        "cache_index_and_filter_blocks": ("cache_index_and_filter_blocks", "true"),
+        "pin_l0_filter_and_index_blocks_in_cache": (
+            "pin_l0_filter_and_index_blocks_in_cache",
+            "true",
+        ),
+        "format_version": ("format_version", "5"),
+        "bloom_bits": ("filter_policy", "bloomfilter:10:false"),
+        "compression_type": ("compression", "kLZ4Compression"),
+        "bottommost_compression_type": ("bottommost_compression", "kZSTD"),
+    },
+    "lmdb": {
+        "writemap": ("writemap", "true"),
+        "append": ("append", "true (as requested)"),
+    },
+}
 
 
 def run(engine: str, folder: Path, *flags: str) -> list[dict[str, Any]]:
@@ -113,6 +164,24 @@ def test_a_flag_is_in_force(
     for line in run(engine, tmp_path, f"--benchmarks={work}", *words):
         assert (line["status"], line["reason"]) == ("ok", "")
         assert expected.items() <= line["settings"].items()
+
+
+@pytest.mark.parametrize("engine", ADVISED)
+def test_every_advised_flag_is_in_force(engine: str, tmp_path: Path) -> None:
+    flags = config().engines[f"{engine}-advised"].flags
+    assert ADVISED[engine].keys() == flags.keys()
+    words = [f"--{flag}={_word(value)}" for flag, value in flags.items()]
+    for line in run(engine, tmp_path, "--benchmarks=fillseq,readrandom", *words):
+        assert (line["status"], line["reason"]) == ("ok", "")
+        assert set(ADVISED[engine].values()) <= set(line["settings"].items())
+
+
+def _word(value: Flag) -> str:
+    """Return a value of the configuration as a word of the command line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    is_size = isinstance(value, str) and value[0].isdigit()
+    return str(parse_size(str(value)) if is_size else value)
 
 
 @pytest.mark.parametrize(

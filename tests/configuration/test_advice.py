@@ -1,0 +1,75 @@
+"""Rows with the settings that the engines' own documentation advises."""
+
+from pathlib import Path
+
+import pytest
+
+from report.config.configuration import load
+from report.config.toml_table import ConfigError
+from tests.places import ROOT
+
+CONFIG = load(ROOT / "configs")
+ENGINE = """
+[[engine]]
+name = "one"
+title = "One"
+summary = "a fake"
+[engine.flags]
+page_size = 512
+[engine.advice]
+"""
+
+
+def test_every_engine_that_is_compared_has_an_advised_row() -> None:
+    compared = [e for e in CONFIG.engines.values() if not e.role]
+    assert {e.name for e in compared} >= {"leveldb", "sqlite3", "rocksdb", "lmdb"}
+    for engine in compared:
+        advised = CONFIG.engines[f"{engine.name}-advised"]
+        assert (advised.variant_of, advised.role) == (engine.name, "variant")
+
+
+def test_every_advised_flag_has_the_address_of_the_advice() -> None:
+    advised = [e for e in CONFIG.engines.values() if e.name.endswith("-advised")]
+    for engine in advised:
+        assert engine.advice and engine.advice.keys() == engine.flags.keys()
+
+
+@pytest.mark.parametrize("suite", ["ycsb", "mixgraph", "rocksdb-scale"])
+def test_suites_of_today_measure_the_advised_rows(suite: str) -> None:
+    names = CONFIG.default_engines(CONFIG.suites[suite])
+    assert {"leveldb-advised", "rocksdb-advised"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    "suite", ["leveldb-2011", "quick", "leveldb-1.1", "kyoto-ceda"]
+)
+def test_suites_of_2011_do_not(suite: str) -> None:
+    names = CONFIG.default_engines(CONFIG.suites[suite])
+    assert not [name for name in names if name.endswith("-advised")]
+
+
+@pytest.mark.parametrize(
+    ("advice", "problem"),
+    [
+        ('page_sise = "https://sqlite.org"', "unknown flag of this engine"),
+        ('page_size = "sqlite.org"', "an address such as"),
+        ("page_size = 1", "page_size"),
+    ],
+)
+def test_advice_without_an_address_is_refused(
+    advice: str, problem: str, tmp_path: Path
+) -> None:
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "engines.toml").write_text(ENGINE + advice)
+    with pytest.raises(ConfigError, match=problem):
+        load(tmp_path)
+
+
+def test_a_flag_without_advice_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "suites").mkdir()
+    text = ENGINE.replace("512", "512\nsync = true")
+    (tmp_path / "engines.toml").write_text(text + 'page_size = "https://sqlite.org"')
+    with pytest.raises(ConfigError, match="sync"):
+        load(tmp_path)
