@@ -31,9 +31,6 @@ class PinnedSource:
     options: tuple[str, ...]
     sha256: Mapping[str, str]  # by file name
     needs: tuple[str, ...]  # the engine's earlier packages, and others it lists
-    # What compiling costs, in words.  Such a source is compiled only on request, and
-    # the distribution's library is used until then.  "": always compiled.
-    on_request: str = ""
 
     @property
     def origin(self) -> str:
@@ -93,9 +90,6 @@ def _check_needs(
         if name not in pinned:
             problem = unknown("package of an earlier source", name, pinned)
             raise ConfigError(table.file, table.at("needs"), problem)
-        if pinned[name].on_request:
-            problem = f"{name!r} is compiled only on request; remove its 'on_request'"
-            raise ConfigError(table.file, table.at("needs"), problem)
 
 
 def _dsc(package: str, version: str) -> str:
@@ -104,9 +98,7 @@ def _dsc(package: str, version: str) -> str:
 
 
 def _source(table: TomlTable, engine: str, earlier: tuple[str, ...]) -> PinnedSource:
-    table.only(
-        *("package", "version", "build", "options", "sha256", "needs", "on_request")
-    )
+    table.only("package", "version", "build", "options", "sha256", "needs")
     build = table.text("build")
     known(table, "build", build, _BUILDS, "build system")
     package = _matching(
@@ -121,7 +113,6 @@ def _source(table: TomlTable, engine: str, earlier: tuple[str, ...]) -> PinnedSo
         options=table.texts("options", ()),
         sha256=_checksums(table.table("sha256"), package, version),
         needs=(*earlier, *table.texts("needs", ())),
-        on_request=table.line("on_request", ""),
     )
 
 

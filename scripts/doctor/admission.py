@@ -15,8 +15,6 @@ from scripts.doctor.probe_limits import ProbeResults
 from scripts.doctor.subject import Subject
 from scripts.machine.host import Machine
 from scripts.machine.probes import Probes, Progress
-from scripts.provision.pins import read_sources
-from scripts.provision.problem import SetupError
 from scripts.provision.venv import is_current
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -48,18 +46,8 @@ def subject_of(
         gaps=tuple(_gaps()),
         uncounted=tuple(t for t in _COUNTING_TOOLS if shutil.which(t) is None),
         suite=suite,
-        on_request=tuple(_on_request()),
         is_root=os.geteuid() == 0,
     )
-
-
-def _on_request() -> list[str]:
-    """Return the engines that the set-up compiles only if requested by name."""
-    try:
-        sources = read_sources(_ROOT / "configs/engines.toml")
-    except SetupError:
-        return []  # the remedy then is the usual one
-    return [source.engine for source in sources if source.on_request]
 
 
 def _gaps() -> list[str]:

@@ -1,14 +1,12 @@
 """The measuring software: engines, tools, and no preloaded library."""
 
-from collections.abc import Iterable
-
-from report.model.plan import Engine
 from scripts.doctor.finding import Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
 
 # Libraries that make a sync do nothing, fail calls, or change the clock.
 LIARS = ("eatmydata", "fiu_", "libfiu", "faketime", "nosync")
 _BUILD = "build with scripts/setup, or pass another --build-dir"
+_SET_UP = "scripts/setup"
 
 
 def engines(subject: Subject) -> Finding:
@@ -25,20 +23,11 @@ def engines(subject: Subject) -> Finding:
     )
     if live:
         state = f"{versions}; slower, with live assertions: {', '.join(live)}"
-        remedy = _set_up_commands(subject, [e for e in there if e.name in live])
-        return fail(name, state, f"rebuild without assertions: {remedy}")
+        return fail(name, state, f"rebuild without assertions: {_SET_UP}")
     if missing:
-        remedy = _set_up_commands(subject, [e for e in subject.engines if e.missing])
         state = f"{versions}; missing: {', '.join(missing)}"
-        return warn(name, state, f"build with {remedy}")
+        return warn(name, state, f"build with {_SET_UP}")
     return ok(name, versions)
-
-
-def _set_up_commands(subject: Subject, engines: Iterable[Engine]) -> str:
-    """Return the command that compiles these engines from pinned sources."""
-    names = {engine.executable for engine in engines}
-    options = [f"--with {name}" for name in sorted(names & {*subject.on_request})]
-    return " ".join(["scripts/setup", *options])
 
 
 def set_up(subject: Subject) -> Finding:

@@ -21,9 +21,6 @@ class Subject:
     # Programs that `ab` counts with and that are not installed.
     uncounted: tuple[str, ...] = ()
     suite: str = ""  # which suite needed_bytes is for
-    on_request: tuple[
-        str, ...
-    ] = ()  # engines that only `scripts/setup --with` compiles
     is_root: bool = False
 
     def fact(self, group: str, name: str) -> Any:

@@ -39,7 +39,7 @@ def bundled(prefixes: Iterable[Prefix], flags: str) -> list[EngineLibrary]:
 
 def development_package(source: PinnedSource) -> str:
     """Return the name of the distribution's package with the library's headers."""
-    return f"lib{source.package}-dev"
+    return f"lib{source.package.removeprefix('lib')}-dev"
 
 
 def installed_version(source: PinnedSource) -> str:

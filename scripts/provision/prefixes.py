@@ -61,11 +61,9 @@ def key_of(
     source: PinnedSource, flags: str, compiler: Compiler, dependencies: Sequence[str]
 ) -> str:
     """Return a short hash of everything that the compiled library depends on."""
-    pinned = asdict(source)
-    del pinned["on_request"]  # decides when it is compiled, not what
     facts = {
         "recipe": RECIPE,
-        "source": pinned,
+        "source": asdict(source),
         "flags": flags,
         "compiler": [compiler.cc, compiler.cxx, compiler.banner],
         "dependencies": list(dependencies),
@@ -93,8 +91,7 @@ def check_all(prefixes: Sequence[Prefix]) -> None:
     for prefix in prefixes:
         if prefix.is_built:
             source = prefix.source
-            options = f" --with {source.engine}" if source.on_request else ""
-            command = removing([prefix.path], options)
+            command = removing([prefix.path])
             check(prefix.path, f"To compile {source.package} again: {command}")
 
 

@@ -12,6 +12,8 @@ from scripts.provision.commands import output_of
 # Increase this when a change in this file requires every engine to be recompiled.
 RECIPE = 1
 
+_REPOSITORY = Path(__file__).resolve().parents[2]
+
 # The caller's variables that a build gets: none that can add flags.
 _INHERITED_VARIABLES = ("PATH", "HOME", "TMPDIR", "USER", "LOGNAME")
 
@@ -82,7 +84,7 @@ def _cmake(job: Job) -> list[list[str]]:
         "-DCMAKE_INSTALL_LIBDIR=lib",
         f"-DCMAKE_PREFIX_PATH={';'.join(map(str, job.dependencies))}",
         "-DBUILD_SHARED_LIBS=OFF",
-        *job.source.options,
+        *(o.replace("{repository}", str(_REPOSITORY)) for o in job.source.options),
     ]
     compile_ = ["cmake", "--build", build, "--verbose", "--parallel", str(job.jobs)]
     install = ["env", f"DESTDIR={job.stage}", "cmake", "--install", build]
@@ -104,12 +106,14 @@ def _autotools(job: Job) -> list[list[str]]:
 def _make(job: Job) -> list[list[str]]:
     """Return the commands for a makefile without configure.
 
-    `{flags}` in an option stands for our flags.
+    `{flags}` in an option stands for our flags.  An option that is a word, such as
+    "install-static", is a target instead of "install".
     """
     folders = [f"prefix={job.prefix}", f"DESTDIR={job.stage}"]
     options = [option.replace("{flags}", job.flags) for option in job.source.options]
     make = ["make", f"-j{job.jobs}", f"CC={job.compiler.cc}", *folders, *options]
-    return [[*make, "install"]]
+    has_target = any(re.fullmatch(r"[a-z][a-z-]*", option) for option in options)
+    return [make if has_target else [*make, "install"]]
 
 
 _COMMANDS = {"cmake": _cmake, "autotools": _autotools, "make": _make}
@@ -130,7 +134,9 @@ def foreign_flags(log: str, flags: str) -> list[str]:
     foreign = set()
     for line in log.splitlines():
         words = line.split()
-        if "-c" not in words or not any(w.endswith((".c", ".cc")) for w in words):
+        if "-c" not in words or not any(
+            w.endswith((".c", ".cc", ".cxx")) for w in words
+        ):
             continue
         levels = [word for word in words if re.fullmatch(r"-O[0-9sgz]?|-Ofast", word)]
         foreign |= {*levels[-1:]} - {level} if levels else {"no -O"}

@@ -13,11 +13,11 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
-def removing(paths: Sequence[Path], options: str = "") -> str:
+def removing(paths: Sequence[Path]) -> str:
     """Return the command that removes files or folders and makes them again."""
     words = [shlex.quote(str(path)) for path in paths]
     recursive = "-r " if any(map(os.path.isdir, paths)) else ""
-    return f"rm {recursive}{' '.join(words)} && scripts/setup{options}"
+    return f"rm {recursive}{' '.join(words)} && scripts/setup"
 
 
 def restoring(path: Path) -> str:

@@ -11,7 +11,6 @@ from report.terms.text_table import visible
 from scripts.provision import (
     consumers,
     engine_list,
-    on_request,
     packages,
     prefixes,
     recipe,
@@ -68,15 +67,6 @@ def parser() -> argparse.ArgumentParser:
         "(default: bundled)",
     )
     result.add_argument(
-        "--with",
-        dest="requested",
-        metavar="ENGINE",
-        action="append",
-        default=[],
-        help="compile ENGINE (only rocksdb) instead of using the distribution's "
-        "library; first prints the time and disk space needed",
-    )
-    result.add_argument(
         "--test", action="store_true", help="also install what scripts/test needs"
     )
     result.add_argument(
@@ -101,9 +91,7 @@ def _plan(sources: Sequence[PinnedSource]) -> tuple[list[prefixes.Prefix], str]:
 
 
 def _requirements(
-    options: argparse.Namespace,
-    sources: Sequence[PinnedSource],
-    screen: Screen,
+    options: argparse.Namespace, sources: Sequence[PinnedSource]
 ) -> list[packages.Requirement]:
     required = list(packages.BUILDING)
     if options.engines == "system":
@@ -111,9 +99,6 @@ def _requirements(
         required += packages.development_packages(names)
     else:
         required += packages.COMPILING_ENGINES
-        planned, _ = _plan(sources)
-        system_sources = on_request.system_sources(planned, options.requested)
-        required += on_request.installable(system_sources, screen)
     return required + (list(packages.TESTING) if options.test else [])
 
 
@@ -142,20 +127,14 @@ def _libraries(
     if options.engines == "system":
         return engine_list.system(sources)
     planned, flags = _plan(sources)
-    compiled = on_request.compiled(planned, options.requested)
-    system_sources = on_request.system_sources(planned, options.requested)
-    prefixes.check_all(compiled)
-    if not all(prefix.is_built for prefix in compiled):
-        on_request.print_costs(compiled, screen)
+    prefixes.check_all(planned)
+    if not all(prefix.is_built for prefix in planned):
         compiler, cache = recipe.find_compiler(os.environ), cache_dir(os.environ)
         claim(cache)
         waiting = "Waiting for another set-up that uses the same cache ..."
         with locked(cache / "lock", lambda: screen.warn(waiting)):
-            prefixes.build_all(compiled, flags, compiler, cache, os.environ, screen)
-    installed = [
-        source for source in system_sources if engine_list.installed_version(source)
-    ]
-    return engine_list.bundled(compiled, flags) + engine_list.system(installed)
+            prefixes.build_all(planned, flags, compiler, cache, os.environ, screen)
+    return engine_list.bundled(planned, flags)
 
 
 def build(preset: str, log: Path, reconfigure: bool, screen: Screen) -> None:
@@ -183,8 +162,7 @@ def run(options: argparse.Namespace, screen: Screen) -> None:
             _python(options, screen)
             return
         sources = read_sources(ROOT / "configs/engines.toml")
-        on_request.check(sources, options.requested)
-        required = _requirements(options, sources, screen)
+        required = _requirements(options, sources)
         packages.ensure(required, logs / "packages.log", screen)
         _python(options, screen)
         if options.test:

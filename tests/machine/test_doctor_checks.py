@@ -181,20 +181,11 @@ def test_engines() -> None:
     assert (live.level, "live assertions" in live.found) == (Severity.FAIL, True)
 
 
-def test_an_engine_that_is_compiled_on_request_has_a_remedy_of_its_own() -> None:
-    def remedy(patient: Subject) -> str:
-        return finding("engines", replace(patient, on_request=("tree",))).remedy
-
-    def without(name: str) -> Subject:
-        other_engine = engine("tree" if name == "plain" else "plain")
-        return subject(engines=(other_engine, engine(name, missing="not built")))
-
-    assert remedy(without("tree")) == "build with scripts/setup --with tree"
-    assert remedy(without("plain")) == "build with scripts/setup"
-    assert remedy(asserting()) == "rebuild without assertions: scripts/setup"
-    live = replace(asserting(), on_request=("plain",))
-    told = "rebuild without assertions: scripts/setup --with plain"
-    assert finding("engines", live).remedy == told
+def test_engines_that_are_missing_or_slow_are_set_up() -> None:
+    unbuilt = subject(engines=(engine("tree"), engine("plain", missing="not built")))
+    assert finding("engines", unbuilt).remedy == "build with scripts/setup"
+    told = "rebuild without assertions: scripts/setup"
+    assert finding("engines", asserting()).remedy == told
 
 
 def test_a_remedy_names_an_existing_file() -> None:

@@ -14,7 +14,6 @@ from scripts.provision.manifest import checksums
 from scripts.provision.problem import SetupError
 from tests.setup.provisioning import (
     Checkout,
-    engines_text,
     make_source,
     put_checkout,
     put_programs,
@@ -118,19 +117,6 @@ def test_a_library_without_checksums_is_compiled_again(checkout: Checkout) -> No
     assert "fake 1-1 was compiled before checksums of its files were recorded" in output
     assert (checkout.prefix / "lib/libfake.a").read_text() == "made\n"
     assert "Compiling" not in ready(checkout)
-
-
-def test_a_library_compiled_on_request_stays_compiled(checkout: Checkout) -> None:
-    text = engines_text(make_source())
-    checkout.engines.write_text(text.replace("options", 'on_request = "1 h"\noptions'))
-    ready(checkout, "--with", "engine")
-    forget_checksums(checkout)
-    output = ready(checkout)
-    assert "fake 1-1: 1 h\n" in output
-    assert "Compiling fake" in output
-    change(checkout.prefix / "lib/libfake.a")
-    output = refused(checkout)
-    assert f"rm -r {checkout.prefix} && scripts/setup --with engine\n" in output
 
 
 def test_a_changed_archive_is_refused_until_it_is_downloaded_again(

@@ -98,7 +98,6 @@ def test_an_unreadable_file_is_named_with_the_command_that_restores_it(
         ('["--with-x"]', r'["a\u0000"]', "has control characters"),
         ('["--with-x"]', '["x"]\nneeds = ["fakr"]', "unknown package of an earlier"),
         ('["--with-x"]', '["x"]\nneeds = ["fake"]', "unknown package of an earlier"),
-        ('["--with-x"]', r'["x"]' "\n" r'on_request = "\u001b[m"', "control"),
         ("[engine.source.sha256]", "sha256 = 1\n[x]", "sha256: 1 is not valid"),
         ("[[engine.source]]", "[engine.source]", "source: "),
     ],
@@ -116,22 +115,9 @@ def test_a_wrong_pin_is_refused_with_its_key(
     assert not checkout.cache.exists()
 
 
-@pytest.mark.parametrize(
-    ("addition", "message"),
-    [
-        ("fake", "'fake' is pinned twice; remove one of the two"),
-        ("costly", "'costly' is compiled only on request; remove its 'on_request'"),
-    ],
-)
-def test_sources_of_engines_that_contradict_one_another_are_refused(
-    checkout: Checkout, addition: str, message: str
-) -> None:
-    texts = [engines_text(make_source()), engines_text(make_source(addition))]
-    if addition == "costly":
-        later = texts[0].replace("options", 'needs = ["costly"]\noptions')
-        texts = [texts[1].replace("options", 'on_request = "1 h"\noptions'), later]
-    checkout.engines.write_text("".join(texts))
-    assert message in refused(checkout)
+def test_a_package_that_is_pinned_twice_is_refused(checkout: Checkout) -> None:
+    checkout.engines.write_text(engines_text(make_source()) * 2)
+    assert "'fake' is pinned twice; remove one of the two" in refused(checkout)
 
 
 @pytest.mark.parametrize(

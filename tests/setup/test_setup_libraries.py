@@ -1,0 +1,58 @@
+"""How the libraries of the engines are compiled."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from report.config.pinned_source import PinnedSource
+from scripts.provision import engine_list, recipe
+from scripts.provision.pins import read_flags, read_sources
+from tests.places import ROOT
+from tests.setup.provisioning import COMPILER, FLAGS, make_source
+
+
+def pinned() -> dict[str, PinnedSource]:
+    """Return the sources of the repository by package."""
+    return {s.package: s for s in read_sources(ROOT / "configs/engines.toml")}
+
+
+def test_rocksdb_is_built_without_assertions_and_with_the_snappy_of_leveldb() -> None:
+    rocksdb = pinned()["rocksdb"]
+    assert {"snappy", "lz4", "libzstd"} <= set(rocksdb.needs)
+    assert "-DNDEBUG" in read_flags(ROOT / "CMakePresets.json").split()
+    assert not [o for o in rocksdb.options if "BUILD_TYPE" in o or "C_FLAGS" in o]
+
+
+def test_an_option_may_name_the_repository() -> None:
+    options = ("-DX={repository}/drivers",)
+    job = job_of(replace(make_source(), build="cmake", options=options))
+    assert f"-DX={ROOT}/drivers" in recipe.commands(job)[0]
+
+
+def test_the_development_package_of_a_library_has_one_prefix() -> None:
+    names = [engine_list.development_package(make_source(n)) for n in ("zstd", "libz")]
+    assert names == ["libzstd-dev", "libz-dev"]
+
+
+def job_of(source: PinnedSource) -> recipe.Job:
+    return recipe.Job(
+        source=source,
+        flags=FLAGS,
+        compiler=COMPILER,
+        tree=Path("/tree"),
+        prefix=Path("/cache/fake"),
+        stage=Path("/stage"),
+        dependencies=[],
+        jobs=2,
+    )
+
+
+def test_a_makefile_gets_our_flags_and_places() -> None:
+    options = ("--directory=deep", "OPT={flags}")
+    job = job_of(replace(make_source(), build="make", options=options))
+    (make,) = recipe.commands(job)
+    assert make[0] == "make"
+    assert make[-1] == "install"
+    own = replace(make_source(), build="make", options=("install-static", "A=b"))
+    assert "install" not in recipe.commands(job_of(own))[0]
+    for word in (f"OPT={FLAGS}", "prefix=/cache/fake", "DESTDIR=/stage", "CC=cc"):
+        assert word in make
