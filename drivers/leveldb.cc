@@ -1,6 +1,7 @@
 // LevelDB: a log-structured merge tree.  https://github.com/google/leveldb
 
 #include "common/driver.h"
+#include "drivers/crc32c/crc32c.h"
 #include "drivers/leveldb_background.h"
 #include "drivers/options/leveldb_options.h"
 #include "leveldb/db.h"
@@ -79,6 +80,7 @@ class LevelDb final : public Database {
     Check(leveldb::DB::Open(tuned_.db, options.path.string(), &opened));
     db_.reset(opened);
     tuned_.Record("sync", AsText(sync_));
+    tuned_.settings["fast_crc32"] = AsText(crc32c::InUse());
   }
 
   std::unique_ptr<Session> NewSession() override {

@@ -22,6 +22,13 @@ def test_rocksdb_is_built_without_assertions_and_with_the_snappy_of_leveldb() ->
     assert not [o for o in rocksdb.options if "BUILD_TYPE" in o or "C_FLAGS" in o]
 
 
+def test_every_engine_computes_checksums_by_the_processors_instruction() -> None:
+    """Both engines that use CRC-32C, or none: neither may have an advantage."""
+    rocksdb, leveldb = pinned()["rocksdb"], pinned()["leveldb"]
+    assert "-DFORCE_SSE42=ON" in rocksdb.options
+    assert "-DCMAKE_CXX_FLAGS_INIT=-DHAVE_CRC32C=1" in leveldb.options
+
+
 def test_an_option_may_name_the_repository() -> None:
     options = ("-DX={repository}/drivers",)
     job = job_of(replace(make_source(), build="cmake", options=options))
