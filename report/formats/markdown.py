@@ -51,7 +51,8 @@ def render(run: Run) -> str:
         f"Rates are medians of {run.plan.repetitions}; in brackets: how many times "
         "slower than the best. “Finished” includes the work that was deferred. "
         f"A rate in bold {escaped(sentences.WIN_RULE)}."
-        + "".join(f" {sign} {text}." for sign, text in sentences.legend(compared)),
+        + "".join(f" {sign} {text}." for sign, text in sentences.legend(compared))
+        + sentences.without_kill(run),
         *_space(compared),
         *_details(run, compared),
         *_settings_in_force(compared),

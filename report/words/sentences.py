@@ -252,6 +252,16 @@ def legend(comparison: Comparison) -> list[tuple[str, str]]:
     return sorted({flag for _, row in comparison.ranked_rows for flag in flags(row)})
 
 
+def without_kill(run: Run) -> str:
+    """Return a sentence about a run whose processes were not killed, else ""."""
+    if run.plan.latency_repetitions:
+        return ""
+    return (
+        " No repetition ended with `kill -9`: this run does not show that what was"
+        " written survives the end of the process."
+    )
+
+
 def chart_name(chart: Chart) -> str:
     """Return the name of a chart: "Baseline, sequential reads"."""
     return f"{chart.scenario.title}, {titles.inside(chart.title)}"
