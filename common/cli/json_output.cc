@@ -139,7 +139,8 @@ Json DeferredJson(const Measurement& m) {
   return {{"cpu_ns", m.deferred.cpu_ns()},
           {"read_bytes", m.deferred.read_bytes},
           {"written_bytes", m.deferred.written_bytes},
-          {"storage_written_bytes", m.deferred.storage_written_bytes}};
+          {"storage_written_bytes", m.deferred.storage_written_bytes},
+          {"barriers", m.deferred.barriers}};
 }
 
 void AddResources(const Measurement& m, Json& json) {
@@ -156,6 +157,7 @@ void AddResources(const Measurement& m, Json& json) {
   json["written_bytes"] = used.written_bytes;
   json["storage_read_bytes"] = figure(used.storage_read_bytes);
   json["storage_written_bytes"] = figure(used.storage_written_bytes);
+  json["barriers"] = figure(used.barriers);
   json["disk_bytes"] = m.disk_bytes;
   json["peak_disk_bytes"] = figure(m.peak_disk_bytes);
   json["deferred"] = DeferredJson(m);

@@ -15,6 +15,8 @@
 #include <system_error>
 #include <thread>
 
+#include "common/timing/barriers.h"
+
 namespace kvmatrix {
 namespace {
 
@@ -85,6 +87,7 @@ Resources Resources::Now() {
   now.written_bytes = io["\nwchar:"];
   now.storage_read_bytes = io["\nread_bytes:"];
   now.storage_written_bytes = io["\nwrite_bytes:"];
+  now.barriers = Barriers();
   now.own_read_bytes = io.size();
   return now;
 }
@@ -99,7 +102,8 @@ Resources Resources::Since(const Resources& earlier) const {
           read_bytes - earlier.read_bytes - earlier.own_read_bytes,
           written_bytes - earlier.written_bytes,
           storage_read_bytes - earlier.storage_read_bytes,
-          storage_written_bytes - earlier.storage_written_bytes};
+          storage_written_bytes - earlier.storage_written_bytes,
+          barriers - earlier.barriers};
 }
 
 Resources& Resources::operator+=(const Resources& more) {
@@ -113,6 +117,7 @@ Resources& Resources::operator+=(const Resources& more) {
   written_bytes += more.written_bytes;
   storage_read_bytes += more.storage_read_bytes;
   storage_written_bytes += more.storage_written_bytes;
+  barriers += more.barriers;
   return *this;
 }
 

@@ -38,6 +38,7 @@ struct Resources {
   uint64_t written_bytes = 0;
   uint64_t storage_read_bytes = 0;
   uint64_t storage_written_bytes = 0;
+  uint64_t barriers = 0;        // see timing/barriers.h
   uint64_t own_read_bytes = 0;  // read by Now() itself, after counting
 
   // Returns the counters since the start of the process.  Costs about 3 us.

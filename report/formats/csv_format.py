@@ -56,14 +56,17 @@ _LATER = (
     *("pass", "attempt", "ending"),
     *("live_bytes", "peak_disk_bytes", "anonymous_rss_bytes", "file_rss_bytes"),
     *("storage_read_bytes", "storage_written_bytes", "idle_cpu_ns"),
-    *("stall_count", "stalled_ns"),
+    *("stall_count", "stalled_ns", "promise", "barriers", "claim_wait_ns"),
 )
 # Objects of a line: (key, prefix of its columns, keys inside it).
 _OBJECTS = (
     (
         "deferred",
         "deferred_",
-        ("cpu_ns", "read_bytes", "written_bytes", "storage_written_bytes"),
+        (
+            *("cpu_ns", "read_bytes", "written_bytes", "storage_written_bytes"),
+            "barriers",
+        ),
     ),
     (
         "open_loop",

@@ -7,7 +7,7 @@ is an int.  In any other line a value can be None or absent, so use get().
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from report.terms.rulebook import Flag
 
@@ -41,6 +41,7 @@ class DeferredFigures(TypedDict):
     read_bytes: int
     written_bytes: int
     storage_written_bytes: int
+    barriers: NotRequired[int]
 
 
 class OpenLoopFigures(TypedDict):
@@ -190,6 +191,7 @@ Record = TypedDict(
         "stalls": Sequence[StallFigures],
         "stall_count": int,
         "stalled_ns": int,
+        "barriers": int,  # absent in old lines, as claim_wait_ns is
         "claim_wait_ns": int,  # of all threads, for each other's keys
         "anonymous_rss_bytes": int,
         "file_rss_bytes": int,

@@ -41,12 +41,15 @@ class Resources:
     deferred_cpu_ns: float | None
     deferred_written_bytes: float | None
     deferred_storage_written_bytes: float | None
+    barriers: float | None
+    deferred_barriers: float | None
+    device_written_bytes: float | None  # of the whole machine, while the process ran
 
 
 def resources(record: Record) -> Resources:
     """Return the resources in one line."""
     ops, user_bytes = record.get("ops"), record.get("bytes")
-    watch = record.get("watch") or {}
+    watch, around = record.get("watch") or {}, record.get("disturbance") or {}
     disk, live = record.get("disk_bytes"), record.get("live_bytes")
     peak_disk = _largest(record.get("peak_disk_bytes"), watch.get("peak_disk_bytes"))
     deferred = record.get("deferred")
@@ -88,6 +91,9 @@ def resources(record: Record) -> Resources:
         deferred_storage_written_bytes=(
             deferred["storage_written_bytes"] if deferred else None
         ),
+        barriers=count_of(counted, "barriers"),
+        deferred_barriers=deferred.get("barriers") if deferred else None,
+        device_written_bytes=around.get("device_written_bytes"),
     )
 
 

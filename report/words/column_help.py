@@ -49,6 +49,13 @@ LATER: Columns = (
     ("to storage", "bytes sent to storage in settle and close"),
     ("CPU at rest", "processor time in the 10 ms after settle"),
 )
+DURABILITY: Columns = (
+    ("promise", "what a crash of the machine may cost, as the engine documents it"),
+    ("barriers", "calls of fsync, fdatasync, msync in the loop and the flush"),
+    ("per op", "the same per operation"),
+    ("later", "the same in settle and close"),
+    ("device", "bytes written by the device while the process ran, by anyone"),
+)
 PROCESSORS: Columns = (
     ("user", "user processor time of all threads, per operation"),
     ("system", "system processor time of all threads, per operation"),
@@ -90,6 +97,7 @@ EXPLAINED: tuple[tuple[str, Columns], ...] = (
     ("Open loop", OPEN_LOOP),
     ("Time by phase", WORK),
     ("Deferred work", LATER),
+    ("Durability", DURABILITY),
     ("Processors", PROCESSORS),
     ("Memory and disk", MEMORY),
     ("Bytes per byte of entries", BYTES),
@@ -102,6 +110,8 @@ COUNTER_LIMITS = (
     "Bytes to storage (write_bytes) are counted when a page becomes dirty. A page "
     "that is written twice is included once. Data that is deleted before it reaches "
     "the disk is included, and the journal of the file system is not.",
+    "Barriers are calls through the C library. Writes to files opened with O_DSYNC "
+    "are not included.",
     "Bytes from storage (read_bytes) are exact and include read-ahead. Reads from the "
     "page cache are not counted.",
     "Allocated bytes are those of the files in the database's folder, sampled after "

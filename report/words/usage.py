@@ -11,7 +11,14 @@ from report.terms import numbers
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import column_help
-from report.words.cell_text import DetailTable, EngineRow, figure, positive, table
+from report.words.cell_text import (
+    CellText,
+    DetailTable,
+    EngineRow,
+    figure,
+    positive,
+    table,
+)
 
 
 def work(chart: Chart) -> DetailTable | None:
@@ -91,6 +98,31 @@ def memory(chart: Chart) -> DetailTable | None:
             )
         )
     return table("Memory and disk", column_help.MEMORY, lines)
+
+
+def durability(chart: Chart) -> DetailTable | None:
+    """Return what a crash of the machine may cost, and what was done against it."""
+    lines = []
+    for row in chart.rated_rows:
+        used, ops = row.used, _median(row, "ops")
+        promises = dict.fromkeys(m.record.get("promise") for m in row.repetitions)
+        texts = [text for text in promises if text]
+        if not texts:
+            continue
+        each = used.barriers / ops if used.barriers is not None and ops else None
+        lines.append(
+            EngineRow(
+                row.engine,
+                (
+                    CellText(", ".join(texts)),
+                    figure(used.barriers, numbers.whole),
+                    positive(each, numbers.rare),
+                    figure(used.deferred_barriers, numbers.whole),
+                    figure(used.device_written_bytes, numbers.size),
+                ),
+            )
+        )
+    return table("Durability", column_help.DURABILITY, lines)
 
 
 def bytes_moved(chart: Chart) -> DetailTable | None:

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "common/driver.h"
+#include "common/timing/barriers.h"
 #include "tests/conformance/model.h"
 
 namespace kvmatrix {
@@ -68,6 +69,17 @@ TEST(DriverDurabilityTest, ReportsSettingsThatDiffer) {
       EXPECT_EQ(settings == its_settings, promise == other);
     }
   }
+}
+
+// A promise that nothing is lost costs a barrier for each write.
+TEST(DriverDurabilityTest, IssuesABarrierForEachWriteThatIsNotLost) {
+  constexpr int kWrites = 10;
+  const auto promise = GuaranteeOf(Durability::kDurable).promise;
+  if (!promise) GTEST_SKIP() << kDriver.name << " keeps nothing";
+  ModelledDatabase db(With(Durability::kDurable));
+  const uint64_t before = Barriers();
+  for (int i = 0; i < kWrites; ++i) db.Put(std::to_string(i), "value");
+  EXPECT_GE(Barriers() - before, kWrites);
 }
 
 TEST(DriverDurabilityTest, StoresAtEachLevel) {

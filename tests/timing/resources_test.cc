@@ -2,9 +2,13 @@
 
 #include "common/timing/resources.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <map>
 #include <string>
@@ -54,6 +58,31 @@ TEST(Resources, EqualTheKernelsFigures) {
   EXPECT_GE(after.written_bytes, 100'000u);
   EXPECT_GT(after.minor_faults, 0u);
   EXPECT_GT(after.cpu_ns(), 0u);
+}
+
+TEST(Resources, CountCallsThatWaitForTheDevice) {
+  const Directory directory;
+  const std::string path = directory.path / "file";
+  std::ofstream(path) << std::string(10'000, 'x');
+  const int file = open(path.c_str(), O_RDWR);
+  ASSERT_GE(file, 0);
+  void* const map = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
+  ASSERT_NE(map, MAP_FAILED);
+  const Resources before = Resources::Now();
+  EXPECT_EQ(fsync(file), 0);
+  EXPECT_EQ(fdatasync(file), 0);
+  EXPECT_EQ(msync(map, 4096, MS_SYNC), 0);
+  EXPECT_EQ(Resources::Now().Since(before).barriers, 3u);
+  EXPECT_EQ(msync(map, 4096, MS_ASYNC), 0);
+  EXPECT_EQ(Resources::Now().Since(before).barriers, 3u);
+  munmap(map, 4096);
+  close(file);
+  errno = 0;
+  EXPECT_EQ(fsync(file), -1);
+  EXPECT_EQ(errno, EBADF);
+  Resources sum = before;
+  sum += before;
+  EXPECT_EQ(sum.barriers, 2 * before.barriers);
 }
 
 TEST(Resources, ReadingThemIsNotCounted) {

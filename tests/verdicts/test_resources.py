@@ -34,7 +34,10 @@ LINE: Any = {
         "read_bytes": 8,
         "written_bytes": 9,
         "storage_written_bytes": 10,
+        "barriers": 11,
     },
+    "barriers": 12,
+    "disturbance": {"device_written_bytes": 13},
     "watch": {
         "samples": 4,
         "peak_disk_bytes": 174_000,
@@ -67,6 +70,9 @@ def test_each_figure_is_by_operation_or_by_byte() -> None:
         deferred_cpu_ns=7,
         deferred_written_bytes=9,
         deferred_storage_written_bytes=10,
+        barriers=12,
+        deferred_barriers=11,
+        device_written_bytes=13,
     )
 
 
