@@ -211,6 +211,22 @@ def test_the_state_of_the_work_is_reported_for_every_cell(page: RunPage) -> None
             assert "recover" not in shown
 
 
+def test_promises_and_barriers_are_reported_for_every_writing_cell(
+    page: RunPage,
+) -> None:
+    checked = 0
+    for engine, anchor, benchmark in page.cells():
+        if not benchmark.startswith("fill"):
+            continue
+        shown = page.tables.at(anchor, "Durability").rows[NAMES[engine]]
+        assert shown["promise"] == "may lose the newest"
+        counts = tuple(shown[column] for column in ("barriers", "per op", "later"))
+        assert counts == ("100", "0.100", "2")
+        assert shown["device"] == "256 KiB"
+        checked += 1
+    assert checked > 10
+
+
 def test_deferred_work_is_reported(page: RunPage) -> None:
     checked = 0
     for engine, anchor, benchmark in page.cells():
