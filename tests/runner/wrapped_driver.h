@@ -27,6 +27,7 @@ struct Behaviour {
   Event end;  // of a session
   Limits limits;
   LastWords last_words;  // before `close`, to the database that is closed
+  bool relaxed = false;  // opens without the durability that is asked
 };
 
 // The memory driver with this behaviour; `ordered` as in Driver.  Only one may
@@ -102,7 +103,9 @@ inline Driver Wrapped(Behaviour behaviour, bool ordered) {
   Driver driver = kDriver;
   driver.ordered = ordered;
   driver.open = [](const Options& options) -> std::unique_ptr<Database> {
-    return std::make_unique<internal::WrappedDatabase>(kDriver.open(options));
+    Options honoured = options;
+    if (internal::current.relaxed) honoured.durability = Durability::kBuffered;
+    return std::make_unique<internal::WrappedDatabase>(kDriver.open(honoured));
   };
   return driver;
 }

@@ -160,6 +160,12 @@ Behaviour StallsOnce() { return Sleeps(milliseconds(150), Once()); }
 
 Behaviour StallsOften() { return Sleeps(milliseconds(20), Now()); }
 
+Behaviour Relaxes() {
+  Behaviour behaviour;
+  behaviour.relaxed = true;
+  return behaviour;
+}
+
 constexpr Lie kLies[] = {
     {"buffer", "keeps all writes in its own memory until it is closed",
      BuffersUntilClose},
@@ -170,6 +176,8 @@ constexpr Lie kLies[] = {
     {"unsettled",
      "keeps working in other threads after it reports that it has settled",
      GoesOnAfterSettle},
+    {"relaxed",
+     "promises that no write is lost, and does not wait for the disk", Relaxes},
     {"stall-once", "sleeps 150 ms in the N-th operation", StallsOnce},
     {"stall-often", "sleeps 20 ms in every N-th operation", StallsOften},
 };
