@@ -69,6 +69,7 @@ struct Guarantee {
   std::optional<Promise> promise = {};  // nothing: open() throws Unsupported
   const char* source = "";  // the address where its documentation says so
 };
+using Guarantees = std::array<Guarantee, kDurabilities>;
 
 // How to open a database.  cache_size and compression are permissions: an
 // engine without a cache or a codec ignores them.  durability is a guarantee:
@@ -252,8 +253,10 @@ struct Driver {
   bool ordered;         // Scan() visits in key order, in both directions
   bool stores;          // false only for the null driver, which stores nothing
 
-  // What the engine documents for each Durability, in that order.
-  std::array<Guarantee, kDurabilities> guarantees;
+  // Returns what the engine documents for each Durability, in that order, with
+  // the driver's flags as they are.  A flag may weaken a promise, never
+  // silently.
+  Guarantees (*guarantees)();
 
   std::string (*version)();  // as reported by the engine library itself
   const void* code;          // address of any function of the engine

@@ -139,9 +139,16 @@ const Driver kDriver = {
     .codec = "lzo",
     .ordered = kTree,
     .stores = true,
-    .guarantees = {{{Promise::kMayBeCorrupt, kDocument},
-                    {},
-                    {Promise::kLosesNothing, kDocument}}},
+    .guarantees =
+        [] {
+          // Without a transaction for each update, a crash can leave half of
+          // it.
+          const Promise synchronised =
+              FLAGS_autotran ? Promise::kLosesNothing : Promise::kMayBeCorrupt;
+          return Guarantees{{{Promise::kMayBeCorrupt, kDocument},
+                             {},
+                             {synchronised, kDocument}}};
+        },
     .version = [] { return std::string(kc::VERSION); },
     .code = reinterpret_cast<const void*>(&kc::nearbyprime),
     .open = [](const Options& options) -> std::unique_ptr<Database> {

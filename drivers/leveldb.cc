@@ -115,9 +115,12 @@ const Driver kDriver = {
     .codec = "snappy",
     .ordered = true,
     .stores = true,
-    .guarantees = {{{Promise::kLosesNewest, kDocument},
-                    {Promise::kLosesNewest, kDocument},
-                    {Promise::kLosesNothing, kDocument}}},
+    .guarantees =
+        [] {
+          return Guarantees{{{Promise::kLosesNewest, kDocument},
+                             {Promise::kLosesNewest, kDocument},
+                             {Promise::kLosesNothing, kDocument}}};
+        },
     .version =
         [] {
           return std::to_string(leveldb::kMajorVersion) + "." +

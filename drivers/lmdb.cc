@@ -130,9 +130,12 @@ const Driver kDriver = {
     .codec = "",
     .ordered = true,
     .stores = true,
-    .guarantees = {{{Promise::kMayBeCorrupt, kDocument},
-                    {Promise::kLosesNewest, kDocument},
-                    {Promise::kLosesNothing, kDocument}}},
+    .guarantees =
+        [] {
+          return Guarantees{{{Promise::kMayBeCorrupt, kDocument},
+                             {Promise::kLosesNewest, kDocument},
+                             {Promise::kLosesNothing, kDocument}}};
+        },
     // Six characters behind "LMDB ", such as "0.9.24".
     .version = [] { return std::string(mdb_version(0, 0, 0) + 5, 6); },
     .code = reinterpret_cast<const void*>(&mdb_version),

@@ -151,9 +151,12 @@ const Driver kDriver = {
     .codec = "",
     .ordered = true,
     .stores = true,
-    .guarantees = {{{Promise::kMayBeCorrupt, kDocument},
-                    {},
-                    {Promise::kLosesNothing, kDocument}}},
+    .guarantees =
+        [] {
+          return Guarantees{{{Promise::kMayBeCorrupt, kDocument},
+                             {},
+                             {Promise::kLosesNothing, kDocument}}};
+        },
     .version = Version,
     .code = reinterpret_cast<const void*>(&Version),
     .open = [](const Options& options) -> std::unique_ptr<Database> {

@@ -171,9 +171,12 @@ const Driver kDriver = {
     .codec = "snappy",
     .ordered = true,
     .stores = true,
-    .guarantees = {{{Promise::kLosesNewest, kRecovery},
-                    {Promise::kLosesNewest, kRecovery},
-                    {Promise::kLosesNothing, kSync}}},
+    .guarantees =
+        [] {
+          return Guarantees{{{Promise::kLosesNewest, kRecovery},
+                             {Promise::kLosesNewest, kRecovery},
+                             {Promise::kLosesNothing, kSync}}};
+        },
     .version = [] { return rocksdb::GetRocksVersionAsString(); },
     .code = reinterpret_cast<const void*>(&rocksdb::GetRocksVersionAsString),
     .open = [](const Options& options) -> std::unique_ptr<Database> {

@@ -141,9 +141,12 @@ const Driver kDriver = {
     .codec = "",
     .ordered = true,
     .stores = true,
-    .guarantees = {{{Promise::kMayBeCorrupt, kDocument},
-                    {Promise::kLosesNewest, kDocument},
-                    {Promise::kLosesNothing, kDocument}}},
+    .guarantees =
+        [] {
+          return Guarantees{{{Promise::kMayBeCorrupt, kDocument},
+                             {Promise::kLosesNewest, kDocument},
+                             {Promise::kLosesNothing, kDocument}}};
+        },
     .version = [] { return std::string(sqlite3_libversion()); },
     .code = reinterpret_cast<const void*>(&sqlite3_libversion),
     .open = [](const Options& options) -> std::unique_ptr<Database> {

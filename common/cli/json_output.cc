@@ -319,14 +319,14 @@ Json PromiseOf(const Benchmark& benchmark, const Config& config,
                const Driver& driver) {
   if (!Changes(benchmark)) return nullptr;
   const auto level = static_cast<size_t>(DurabilityOf(benchmark, config));
-  return PromiseJson(driver.guarantees.at(level));
+  return PromiseJson(driver.guarantees().at(level));
 }
 
 // Returns the promise of each level; null for one that the engine lacks.
 Json PromisesJson(const Driver& driver) {
   Json json = Json::object();
   for (size_t level = 0; level < kDurabilities; ++level) {
-    const Guarantee& guarantee = driver.guarantees.at(level);
+    const Guarantee guarantee = driver.guarantees().at(level);
     Json& entry = json[std::string(kDurabilityNames.at(level))];
     if (!guarantee.promise) continue;
     entry = {{"promise", PromiseJson(guarantee)}, {"source", guarantee.source}};

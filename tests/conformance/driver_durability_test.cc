@@ -25,8 +25,8 @@ Options With(Durability durability) {
           .durability = durability};
 }
 
-const Guarantee& GuaranteeOf(Durability durability) {
-  return kDriver.guarantees.at(static_cast<size_t>(durability));
+Guarantee GuaranteeOf(Durability durability) {
+  return kDriver.guarantees().at(static_cast<size_t>(durability));
 }
 
 bool Has(Durability durability) {

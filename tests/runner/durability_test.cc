@@ -81,7 +81,9 @@ TEST_F(DurabilityTest, IsInTheResultsOfWritesWithItsPromise) {
   EXPECT_EQ(lines[1]["options"]["sync"], false);
   EXPECT_EQ(lines[1]["promise"], "may be corrupt");
   EXPECT_TRUE(lines[2]["promise"].is_null());
-  driver_.guarantees[0].promise = Promise::kLosesNewest;
+  driver_.guarantees = [] {
+    return Guarantees{{{Promise::kLosesNewest, "here"}}};
+  };
   EXPECT_EQ(Lines({"fillseq"})[0]["promise"], "may lose the newest");
 }
 

@@ -84,7 +84,7 @@ const Driver kDriver = {.name = LYING_NAME,
                         .codec = "",
                         .ordered = LYING_ORDERED,
                         .stores = true,
-                        .guarantees = {},
+                        .guarantees = kReference.guarantees,
                         .version = Version,
                         .code = reinterpret_cast<const void*>(&Version),
                         .open = Open};
