@@ -43,7 +43,8 @@ def verdict_rest(comparison: Comparison) -> str:
     rankings = [r for chart in comparison.charts for r in chart.accepted]
     outcomes = Counter(ranking.verdict.outcome for ranking in rankings)
     if comparison.alone or not rankings:
-        return " ".join([".", *_without_rate(comparison)])
+        rest = [*_unranked(comparison), *_without_rate(comparison)]
+        return " ".join([".", *rest])
     won = outcomes[Outcome.WIN]
     sentences = [f": {won or 'no'} {'winner' if won == 1 else 'winners'}."]
     if number := outcomes[Outcome.LEVEL]:
@@ -62,7 +63,7 @@ def verdict_rest(comparison: Comparison) -> str:
     if number := sum(bool(chart.disagreements) for chart in comparison.charts):
         charts = numbers.count(number, "chart")
         sentences.append(f"In {charts} another engine is first when it has finished.")
-    sentences += _without_rate(comparison)
+    sentences += [*_unranked(comparison), *_without_rate(comparison)]
     return " ".join(sentences)
 
 
@@ -296,6 +297,16 @@ def unranked_label(chart: Chart, row: Row) -> str:
         return f"the {row.engine.role}, not ranked"
     apart = numbers.percent(repetition_stats.difference(row.summary, twin.summary))
     return f"the {row.engine.role}, {apart} from {twin.engine.title}"
+
+
+def _unranked(comparison: Comparison) -> list[str]:
+    """Return a sentence about the charts that rank nobody although they have rates."""
+    charts = [c for c in comparison.charts if not c.accepted and not c.disputed]
+    number = sum(any(row.unranked for row in chart.rows) for chart in charts)
+    if not number or comparison.alone:
+        return []
+    charted = numbers.count(number, "chart")
+    return [f"In {charted} nobody is ranked: each says why."]
 
 
 def _without_rate(comparison: Comparison) -> list[str]:

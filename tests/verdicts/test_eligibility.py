@@ -80,6 +80,8 @@ def test_a_chart_in_which_one_cell_is_too_short_ranks_nobody(tmp_path: Path) -> 
         "Alpha has only 250 ms of timed work",
     ]
     assert all(row.summary and row.off_best is None for row in chart.rows)
+    sentence = "In 1 chart nobody is ranked: each says why."
+    assert sentence in sentences.verdict_rest(comparison.compare(run))
 
 
 @pytest.mark.parametrize(("writes", "ranked"), [(109, True), (111, False), (5, False)])
