@@ -44,13 +44,17 @@ constexpr char kNothingLikeIt[] = "that program has no such option";
 constexpr std::string_view kByTheta[] = {"zipf", "latest"};
 constexpr std::string_view kOfManySizes[] = {"uniform", "normal", "pareto"};
 
-Names KeyFormats() {
+template <typename Value>
+Names NamesOf(std::string_view (*name)(Value),
+              std::initializer_list<Value> values) {
   Names names;
-  for (const KeyFormat format :
-       {KeyFormat::kDecimal, KeyFormat::kBig, KeyFormat::kLittle}) {
-    names.push_back(KeyFormatName(format));
-  }
+  for (const Value value : values) names.push_back(name(value));
   return names;
+}
+
+Names KeyFormats() {
+  return NamesOf(KeyFormatName,
+                 {KeyFormat::kDecimal, KeyFormat::kBig, KeyFormat::kLittle});
 }
 
 Names KeyDistributions() {
@@ -62,21 +66,13 @@ Names KeyDistributions() {
 }
 
 Names SizeLaws() {
-  Names names;
-  for (const SizeLaw law : {SizeLaw::kFixed, SizeLaw::kUniform,
-                            SizeLaw::kNormal, SizeLaw::kPareto}) {
-    names.push_back(SizeLawName(law));
-  }
-  return names;
+  return NamesOf(SizeLawName, {SizeLaw::kFixed, SizeLaw::kUniform,
+                               SizeLaw::kNormal, SizeLaw::kPareto});
 }
 
 Names Streams() {
-  Names names;
-  for (const StreamKind kind :
-       {StreamKind::kOwn, StreamKind::kDbBench, StreamKind::kDbBenchOneSeed}) {
-    names.push_back(StreamName(kind));
-  }
-  return names;
+  return NamesOf(StreamName, {StreamKind::kOwn, StreamKind::kDbBench,
+                              StreamKind::kDbBenchOneSeed});
 }
 
 const Flag kFlags[] = {
@@ -273,6 +269,23 @@ const Flag kFlags[] = {
      .by_benchmark = true,
      .option_value =
          OPTION(std::string(DurabilityName(DurabilityOf(benchmark, config))))},
+    {.name = "mix_shares",
+     .field = FIELD(config.mix.mix_shares),
+     .group = FlagGroup::kMix,
+     .help = "percentage of each operation of mix, such as "
+             "read:70,update:20,scan:10; the operations are read, missing "
+             "(get a key that was never present), scan, update (put), "
+             "readmodifywrite, insert and delete",
+     .option = "mix_shares",
+     .option_if_set = true},
+    {.name = "scan_length",
+     .field = FIELD(config.mix.scan_length),
+     .group = FlagGroup::kMix,
+     .help = "entries that a scan of mix visits",
+     .range = kUpToAMillion,
+     .unit = "entries",
+     .option = "scan_length",
+     .option_if_set = true},
     {.name = "writeallfields",
      .field = FIELD(config.mix.writeallfields),
      .group = FlagGroup::kYcsb,
@@ -383,17 +396,5 @@ const Flag kFlags[] = {
 }  // namespace
 
 std::span<const Flag> AllFlags() { return kFlags; }
-
-std::string_view GroupTitle(FlagGroup group) {
-  constexpr std::string_view kTitles[] = {
-      "Work",       "Keys",           "Values",   "Threads and pace",
-      "The engine", "YCSB's records", "mixgraph", "mixgraph's rate",
-      "This run"};
-  return kTitles[static_cast<int>(group)];
-}
-
-bool InScenarios(const Flag& flag) {
-  return flag.group != FlagGroup::kProcess && flag.group != FlagGroup::kSwing;
-}
 
 }  // namespace kvmatrix

@@ -212,6 +212,11 @@ void Derive(const CommandLine& line, Config& config) {
   config.value_size_law =
       EnumOf<SizeLaw>(FindFlag("value_size_distribution_type"),
                       line.value_size_distribution_type);
+  try {
+    config.mix.shares = ParseShares(config.mix.mix_shares);
+  } catch (const std::invalid_argument& problem) {
+    throw UsageError("mix_shares", problem.what());
+  }
   config.stream = EnumOf<StreamKind>(FindFlag("stream"), line.stream);
   if (config.stream == StreamKind::kDbBench && !is_set("cache_size")) {
     config.cache_size = kDbBenchCacheSize;
@@ -272,9 +277,9 @@ std::string HelpOf(const Flag& flag) {
 
 std::string CommonFlagLines() {
   std::string text;
-  for (int group = 0; group <= static_cast<int>(FlagGroup::kProcess); ++group) {
+  for (size_t group = 0; group < std::size(kGroupTitles); ++group) {
     const auto its_group = static_cast<FlagGroup>(group);
-    text += std::string(GroupTitle(its_group)) + ":\n";
+    text += std::string(kGroupTitles[group]) + ":\n";
     for (const Flag& flag : AllFlags()) {
       if (flag.group != its_group) continue;
       text += FlagText(flag.name, TextOf(DefaultOf(flag)), HelpOf(flag));

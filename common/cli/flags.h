@@ -50,18 +50,22 @@ struct CommandLine {
   std::string progress;
 };
 
-// Headings of --help, in its order; GroupTitle() has the text.
+// Headings of --help, in its order; the texts are kGroupTitles.
 enum class FlagGroup {
   kWorkload,
   kKeys,
   kValues,
   kPace,
   kEngine,
+  kMix,
   kYcsb,
   kMixgraph,
   kSwing,    // mixgraph's rate; not allowed in scenarios
   kProcess,  // this invocation; not allowed in scenarios
 };
+inline constexpr std::string_view kGroupTitles[] = {
+    "Work", "Keys",           "Values",   "Threads and pace", "The engine",
+    "mix",  "YCSB's records", "mixgraph", "mixgraph's rate",  "This run"};
 
 // The accepted values of a number, both ends included.  kNone (not a number)
 // equals nothing, so it means that a bound does not apply.
@@ -112,12 +116,11 @@ struct Flag {
 // All flags except those of the driver, in the order of --help.
 std::span<const Flag> AllFlags();
 
-// Returns the heading, such as "Threads and pace".
-std::string_view GroupTitle(FlagGroup group);
-
 // True if a scenario may set the flag: all but those of this invocation and of
 // mixgraph's rate.
-bool InScenarios(const Flag& flag);
+constexpr bool InScenarios(const Flag& flag) {
+  return flag.group != FlagGroup::kProcess && flag.group != FlagGroup::kSwing;
+}
 
 // Returns gflags' name of the type, such as "uint64".
 std::string_view TypeName(const Flag& flag);

@@ -240,7 +240,7 @@ Json FlagJson(const Flag& flag) {
                {"type", TypeName(flag)},
                {"default", ValueJson(DefaultOf(flag))},
                {"unit", flag.unit},
-               {"group", GroupTitle(flag.group)},
+               {"group", kGroupTitles[static_cast<size_t>(flag.group)]},
                {"in_scenarios", InScenarios(flag)},
                {"help", flag.help}};
   if (flag.choices != nullptr) json["choices"] = flag.choices();
@@ -279,6 +279,8 @@ Json TypesJson(const Benchmark& benchmark) {
     }
   } else if (IsMixgraph(benchmark)) {
     for (const Operation type : {kGet, kPut, kSeek}) add(type, nullptr);
+  } else if (IsShareMix(benchmark)) {
+    for (const Operation type : kMixTypes) add(type, nullptr);
   } else if (benchmark.kind == Kind::kMix) {
     for (const Operation type : {kRead, kUpdate}) add(type, nullptr);
   }
@@ -288,23 +290,24 @@ Json TypesJson(const Benchmark& benchmark) {
 Json BenchmarksJson(const Driver& driver) {
   Json json = Json::array();
   for (const Benchmark& benchmark : AllBenchmarks()) {
-    json.push_back({{"name", benchmark.name},
-                    {"kind", KindName(benchmark.kind)},
-                    {"prepare", PrepareName(benchmark.prepare)},
-                    {"ops_divisor", benchmark.num_divisor},
-                    {"operations", benchmark.operations},
-                    {"value_size", benchmark.value_size},
-                    {"batch_size", benchmark.batch_size},
-                    {"sync", benchmark.sync},
-                    {"one_call", IsOneCall(benchmark)},
-                    {"finds", FindsName(benchmark)},
-                    {"fill", benchmark.fill},
-                    {"writer", benchmark.writer},
-                    {"key_order", KeyOrderName(benchmark.key_order)},
-                    {"types", TypesJson(benchmark)},
-                    {"title", benchmark.title},
-                    {"summary", benchmark.summary},
-                    {"unsupported", UnsupportedReason(driver, benchmark)}});
+    json.push_back(
+        {{"name", benchmark.name},
+         {"kind", KindName(benchmark.kind)},
+         {"prepare", PrepareName(benchmark.prepare)},
+         {"ops_divisor", benchmark.num_divisor},
+         {"operations", benchmark.operations},
+         {"value_size", benchmark.value_size},
+         {"batch_size", benchmark.batch_size},
+         {"sync", benchmark.sync},
+         {"one_call", IsOneCall(benchmark)},
+         {"finds", FindsName(benchmark)},
+         {"fill", benchmark.fill},
+         {"writer", benchmark.writer},
+         {"key_order", KeyOrderName(benchmark.key_order)},
+         {"types", TypesJson(benchmark)},
+         {"title", benchmark.title},
+         {"summary", benchmark.summary},
+         {"unsupported", UnsupportedReason(driver, benchmark, Config())}});
   }
   return json;
 }

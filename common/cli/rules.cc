@@ -103,15 +103,17 @@ Problem FewDigits(const Benchmark& benchmark, const Config& config) {
 }
 
 Problem UnorderedKeys(const Benchmark& benchmark, const Config& config) {
-  if (!NeedsKeyOrder(benchmark) || config.key_shape().ordered()) return "";
+  if (!NeedsKeyOrder(benchmark, config) || config.key_shape().ordered())
+    return "";
   return std::string(benchmark.name) +
          " needs ordered keys, and little-endian keys are not sorted by index; "
          "choose --key_format=big";
 }
 
-// Threads write keys of their own; see WriteStream.
+// Threads write keys of their own; see ThreadShare::OwnOf().
 Problem FewKeysForThreads(const Benchmark& benchmark, const Config& config) {
-  if (!IsWriting(benchmark) || config.threads <= config.num) return "";
+  const bool parts = IsWriting(benchmark) || IsMix(benchmark);
+  if (!parts || config.threads <= config.num) return "";
   return "must be at most --num, " + Number(config.num) +
          ", because each thread writes keys of its own";
 }
@@ -132,7 +134,7 @@ Problem RateOfOneCall(const Benchmark& benchmark, const Config& config) {
 // Rules about YCSB's workloads.
 
 Problem FewRecords(const Benchmark& benchmark, const Config& config) {
-  if (!IsYcsb(benchmark) || config.num >= kMinYcsbRecords) return "";
+  if (!UsesYcsbRecords(benchmark) || config.num >= kMinYcsbRecords) return "";
   return std::string(benchmark.name) + " needs at least " +
          Number(kMinYcsbRecords) + " records";
 }
@@ -156,6 +158,21 @@ Problem YcsbKeys(const Benchmark& benchmark, const Config& config) {
   return std::string(benchmark.name) +
          " accepts uniform, zipf, ycsb-zipf and latest, not '" +
          config.key_distribution + "'";
+}
+
+// Rules about mix.
+
+// The key space has room for a few more, because shares are drawn.
+Problem ManyInserts(const Benchmark& benchmark, const Config& config) {
+  if (!IsShareMix(benchmark)) return "";
+  constexpr auto kInserts = static_cast<size_t>(Operation::kInsert);
+  const double operations = static_cast<double>(config.reads * config.threads);
+  const double inserts = config.mix.shares[kInserts] * operations;
+  const uint64_t room = KeySpaceOf(benchmark, config) - config.num;
+  if (inserts <= 0.9 * static_cast<double>(room)) return "";
+  return "mix would insert about " + Number(static_cast<uint64_t>(inserts)) +
+         " records, and there is room for " + Number(room) +
+         "; lower --reads or the share of inserts, or raise --num";
 }
 
 // Rules about mixgraph.
@@ -272,6 +289,7 @@ constexpr BenchmarkRule kBenchmarkRules[] = {
     {"key_size", true, FewDigits},
     {"key_format", false, UnorderedKeys},
     {"transactions", false, LargeTransactions},
+    {"mix_shares", true, ManyInserts},
     {"zipf_theta", true, YcsbTheta},
     {"key_distribution", true, YcsbKeys},
     {"keyrange_num", true, FewKeys},

@@ -23,6 +23,7 @@
 #include <string_view>
 
 #include "common/loops/run_context.h"
+#include "common/mixes/mix_workload.h"
 
 namespace kvmatrix {
 
@@ -58,6 +59,12 @@ struct Alone {
     w.check.ExpectValue(w.check.ExpectedOf(key), answer);
   }
 
+  // True if a scan may skip `key`, of which this is known from before the call.
+  static bool MaySkip(const ThreadContext& /*w*/, uint64_t /*key*/,
+                      const Known& /*known*/) {
+    return false;
+  }
+
   // True if a seek to `sought` may land on `key`, where `present` was the first
   // present key at or after `sought` before the call.  For `key` and `present`,
   // the size of the key space means that there is no entry.
@@ -66,9 +73,10 @@ struct Alone {
   }
 };
 
-// Other threads put keys, and delete none that is read here: an answer may have
-// any version from the last one completed before the call to the last one begun
-// by its end, and keys may appear during a call.
+// Other threads put keys, and those of a mix that deletes also delete them: an
+// answer may have any version from the last one completed before the call to
+// the last one begun by its end, and keys may appear and disappear during a
+// call.
 //
 // The functions have the meaning of those of Alone.
 // REQUIRES: Oracle::UseTable() was called, and each writer claims its keys
@@ -92,11 +100,27 @@ struct Contended {
   static void Compare(const ThreadContext& w, uint64_t key, const Known& known,
                       const std::optional<std::string_view>& answer) {
     std::atomic_thread_fence(std::memory_order_acquire);
-    w.check.ExpectValueBetween(key, known, w.oracle.Observe(key), answer);
+    const Known after = w.oracle.Observe(key);
+    w.check.ExpectValueBetween(key, known, after, MayBeAbsent(w, known, after),
+                               answer);
+  }
+
+  // True if there was a moment between the two observations at which an answer
+  // finds no entry: the key was absent, or a delete of it may have begun.
+  static bool MayBeAbsent(const ThreadContext& w, const Known& known,
+                          const Known& after) {
+    if (known.version == 0) return true;
+    if (w.mix == nullptr || !w.mix->Deletes()) return false;
+    return known.newest != known.version || after != known;
+  }
+  static bool MaySkip(const ThreadContext& w, uint64_t key,
+                      const Known& known) {
+    return MayBeAbsent(w, known, w.oracle.Observe(key));
   }
 
   // An entry between the two may have been inserted since.  None beyond
-  // `present` is acceptable, because that entry is not deleted.
+  // `present` is acceptable, because no benchmark that seeks has deletes beside
+  // it.
   static bool MayLand(uint64_t key, uint64_t sought, uint64_t present) {
     return sought <= key && key <= present;
   }

@@ -14,16 +14,17 @@ namespace kvmatrix {
 //
 // The oracle must know in which order the writes of a key reached the engine.
 // The claim makes them one after another, at the price that two threads never
-// write the same key at the same moment.  The destructor publishes the put even
-// if it failed, because another thread would otherwise wait for the key
-// forever.  The oracle is then wrong about the key, which is harmless, since
-// the measurement has failed.
+// write the same key at the same moment.  The destructor publishes the
+// write even if it failed, because another thread would otherwise wait for the
+// key forever.  The oracle is then wrong about the key, which is harmless,
+// since the measurement has failed.
 class KeyClaim {
  public:
-  // Waits until no other thread has claimed `key`, and claims it.
+  // Waits until no other thread has claimed `key`, and claims it for a put, or
+  // for a delete.
   // REQUIRES: w.oracle.UseTable() was called; this thread has claimed no key
-  KeyClaim(const ThreadContext& w, uint64_t key)
-      : oracle_(w.oracle), key_(key) {
+  KeyClaim(const ThreadContext& w, uint64_t key, bool deletes = false)
+      : oracle_(w.oracle), key_(key), deletes_(deletes) {
     std::optional<uint32_t> version = oracle_.TryClaim(key);
     if (!version) {
       const uint64_t start_ns = w.clock.NowNs();
@@ -35,7 +36,9 @@ class KeyClaim {
     }
     version_ = *version;
   }
-  ~KeyClaim() { oracle_.Publish(key_, version_, false); }
+  ~KeyClaim() {
+    oracle_.Publish(key_, deletes_ ? version_ - 1 : version_, deletes_);
+  }
   KeyClaim(const KeyClaim&) = delete;
   KeyClaim& operator=(const KeyClaim&) = delete;
 
@@ -45,6 +48,7 @@ class KeyClaim {
  private:
   Oracle& oracle_;
   const uint64_t key_;
+  const bool deletes_;
   uint32_t version_ = 0;
   uint64_t waited_ns_ = 0;
 };

@@ -41,7 +41,7 @@ class MixLoop {
       const MixStep step = stream_->Next();
       Prepare(step);
       w_.meter.Begin(1);
-      if (Contention::kOthersWrite && Puts(step.operation)) ClaimKey(step);
+      if (Contention::kOthersWrite && Writes(step.operation)) ClaimKey(step);
       w_.meter.ExcludePreparation();
       Do(step);
       claim_.reset();
@@ -83,11 +83,13 @@ class MixLoop {
   void Prepare(const MixStep& step) {
     key_bytes_ = key_.Set(step.key);
     if (Scans(step.operation)) return LookAhead(step);
+    if (step.operation == Operation::kMissing) key_bytes_.remove_suffix(1);
     if (Contention::kOthersWrite) {
       if (!Puts(step.operation)) return;
       return MakeValue(step, w_.oracle.Observe(step.key).newest + 1);
     }
     if (Gets(step.operation)) expected_ = w_.check.ExpectedOf(step.key);
+    if (step.operation == Operation::kDelete) w_.oracle.Delete(step.key);
     if (!Puts(step.operation)) return;
     MakeValue(step, w_.oracle.Put(step.key));
     if (step.value_size) w_.oracle.SetSize(step.key, *step.value_size);
@@ -108,6 +110,10 @@ class MixLoop {
     if (Scans(step.operation)) return Scan(step);
     if (Gets(step.operation)) CheckedGet(step);
     if (Puts(step.operation)) Put();
+    if (step.operation == Operation::kDelete) Write({key_bytes_, {}});
+    if (step.operation == Operation::kMissing) {
+      w_.check.ExpectAbsent(key_bytes_, Get());
+    }
   }
 
   // Performs and checks a get.  A key that this thread has claimed is not
@@ -121,12 +127,13 @@ class MixLoop {
     Contention::Compare(w_, step.key, known, Get());
   }
 
-  // Claims the key of a put and regenerates the value if another thread has
+  // Claims the key of a write and regenerates the value if another thread has
   // written the key since Prepare().  The wait is the harness's and not part of
   // the call.
   void ClaimKey(const MixStep& step) {
-    claim_.emplace(w_, step.key);
+    claim_.emplace(w_, step.key, step.operation == Operation::kDelete);
     claim_wait_ns_ += claim_->waited_ns();
+    if (!Puts(step.operation)) return;
     if (Gets(step.operation)) expected_ = w_.check.ExpectedOf(step.key);
     if (claim_->version() != version_) MakeValue(step, claim_->version());
   }
@@ -138,21 +145,31 @@ class MixLoop {
   }
 
   void Put() {
-    const Update update{key_bytes_,
-                        std::string_view(value_.data(), value_size_)};
+    Write({key_bytes_, std::string_view(value_.data(), value_size_)});
+    bytes_ += value_size_;
+  }
+
+  void Write(const Update& update) {
     session_.Write({&update, 1});
-    bytes_ += key_bytes_.size() + value_size_;
+    bytes_ += update.key.size();
   }
 
   // Collects the entries that a scan must visit, as of now.  A scan of length 0
-  // still visits the entry it starts at.
+  // still visits the entry it starts at.  Where others delete, the absent keys
+  // between them too: one may be put and deleted again during the scan.
   void LookAhead(const MixStep& step) {
+    const bool absent_too = Contention::kOthersWrite && w_.mix->Deletes();
+    const auto next = [&](uint64_t key) {
+      return absent_too ? key : w_.oracle.NextPresent(key);
+    };
     limit_ = std::max<uint64_t>(step.scan_length, 1);
     ahead_.clear();
-    uint64_t key = w_.oracle.NextPresent(step.key);
-    while (ahead_.size() < limit_ && key < w_.oracle.key_space()) {
+    uint64_t present = 0;
+    uint64_t key = next(step.key);
+    while (present < limit_ && key < w_.oracle.key_space()) {
       ahead_.push_back({key, Contention::Observe(w_, key)});
-      key = w_.oracle.NextPresent(key + 1);
+      if (w_.oracle.Version(key) != 0) ++present;
+      key = next(key + 1);
     }
   }
 
@@ -174,7 +191,7 @@ class MixLoop {
                     bytes_ += key.size() + value.size();
                     return ++visited < limit_;
                   });
-    if (visited < limit_ && met < ahead_.size()) {
+    if (visited < limit_ && !MaySkipTo(ahead_.size(), met)) {
       w_.check.Fail("a scan ends before", Check::KeyText(ahead_[met].key));
     }
   }
@@ -192,9 +209,21 @@ class MixLoop {
   // among those was inserted since; Compare() decides if that is possible.
   bool Follows(uint64_t key, uint64_t last, uint64_t start, size_t& met) const {
     if (last == kNone ? key < start : key <= last) return false;
-    const bool skips = met < ahead_.size() && ahead_[met].key < key;
-    while (met < ahead_.size() && ahead_[met].key <= key) ++met;
-    return !skips;
+    size_t here = met;
+    while (here < ahead_.size() && ahead_[here].key < key) ++here;
+    const bool allowed = MaySkipTo(here, met);
+    met = here < ahead_.size() && ahead_[here].key == key ? here + 1 : here;
+    return allowed;
+  }
+
+  // True if a scan that has met `met` of the entries ahead may skip those
+  // before `end`.  If not, `met` is the first that it may not.
+  bool MaySkipTo(size_t end, size_t& met) const {
+    for (; met < end; ++met) {
+      const Ahead& entry = ahead_[met];
+      if (!Contention::MaySkip(w_, entry.key, entry.known)) return false;
+    }
+    return true;
   }
 
   void Count(Operation operation) {

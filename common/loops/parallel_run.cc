@@ -213,7 +213,9 @@ RunResult RunLoops(const RunContext& context, Database& database,
   }
   // Before any thread exists: making the table is not thread-safe.
   if (SharesTable(context)) context.oracle.UseTable();
-  if (NeedsKeyOrder(context.benchmark)) context.oracle.SkipDeleted();
+  if (NeedsKeyOrder(context.benchmark, context.config)) {
+    context.oracle.SkipDeleted();
+  }
   if (group) {
     RunGroup(database, *group, workers, writer ? &*writer : nullptr);
   } else {

@@ -23,7 +23,7 @@ namespace kvmatrix {
 // with those of its load if they matter (see YcsbKeySpace()).  A replayed
 // stream has a key space of its own.
 inline uint64_t KeySpaceOf(const Benchmark& benchmark, const Config& config) {
-  return IsYcsb(benchmark)
+  return UsesYcsbRecords(benchmark)
              ? YcsbKeySpace(config.num, config.reads * config.threads)
              : EntriesOf(benchmark, config);
 }

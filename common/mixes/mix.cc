@@ -2,15 +2,6 @@
 
 namespace kvmatrix {
 
-std::string_view OperationName(Operation operation) {
-  // In the order of Operation.
-  constexpr std::string_view kNames[] = {
-      "read", "update", "insert", "scan", "readmodifywrite",
-      "get",  "put",    "seek"};
-  static_assert(std::size(kNames) == kOperations);
-  return kNames[static_cast<size_t>(operation)];
-}
-
 OperationChooser::OperationChooser(const Weights& weights, uint64_t stream_seed)
     : random_(stream_seed) {
   constexpr uint64_t kOne = uint64_t{1} << 63;

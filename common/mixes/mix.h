@@ -8,36 +8,13 @@
 #define COMMON_MIXES_MIX_H_
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "common/random/random.h"
+#include "common/spec/operation.h"
 
 namespace kvmatrix {
-
-// The first five have the names of YCSB, the others those of mixgraph.  Results
-// name them by OperationName(), so the names are an interface.
-enum class Operation {
-  kRead,             // get
-  kUpdate,           // get and put, or a blind put; see Mix::UpdatesGet()
-  kInsert,           // put a key that was never present
-  kScan,             // forward from a key
-  kReadModifyWrite,  // get, then put
-  kGet,
-  kPut,   // blind
-  kSeek,  // a scan
-};
-// The number of types; an Operation is an index below it.
-inline constexpr size_t kOperations = 8;
-
-// Returns the name in results, such as "readmodifywrite".  Valid forever.
-std::string_view OperationName(Operation operation);
-
-// The share of each Operation, which is the index; not negative, with sum 1.
-// Also counts of operations by type, where a function says so.
-using Weights = std::array<double, kOperations>;
 
 // Draws types from a random stream of its own, so that the type of an operation
 // is independent of its key.  Not thread-safe.
@@ -72,11 +49,16 @@ struct MixStep {
   std::optional<uint64_t> value_size = {};  // bytes; none: Values::SizeOf()
 };
 
-// True if the operation writes its key.  It puts one value; no mix deletes.
+// True if the operation puts a value under its key.
 constexpr bool Puts(Operation operation) {
   return operation == Operation::kUpdate || operation == Operation::kInsert ||
          operation == Operation::kReadModifyWrite ||
          operation == Operation::kPut;
+}
+
+// True if the operation writes its key: it puts a value, or deletes the key.
+constexpr bool Writes(Operation operation) {
+  return Puts(operation) || operation == Operation::kDelete;
 }
 
 // True if the operation is a scan.

@@ -21,7 +21,11 @@ void Mix::Replay(uint64_t stream_seed, const ThreadShare& thread_share,
       NewStream(stream_seed, thread_share);
   for (uint64_t i = 0; i < operations; ++i) {
     const MixStep step = stream->Next();
-    if (!Puts(step.operation)) continue;
+    if (!Writes(step.operation)) continue;
+    if (step.operation == Operation::kDelete) {
+      oracle_.Delete(step.key);
+      continue;
+    }
     oracle_.Put(step.key);
     if (step.value_size) oracle_.SetSize(step.key, *step.value_size);
     stream->Done(step);

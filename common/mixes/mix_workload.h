@@ -19,10 +19,11 @@ namespace kvmatrix {
 // One run of a mix, or its replay.
 //
 // After a run the oracle is a function of the number of operations of each
-// thread, whatever their interleaving, because no mix both inserts and updates.
-// Inserted records are a run of ordinals, as many as the threads' streams
-// contain inserts, whichever thread took which.  Without inserts, what a thread
-// updates is determined by its own stream.  (Where value sizes are recorded,
+// thread, whatever their interleaving, because no mix updates or deletes what
+// it has inserted itself.  Inserted records are a run of ordinals, as many as
+// the threads' streams contain inserts, whichever thread took which.  What a
+// thread updates is determined by its own stream; a mix that also deletes gives
+// each thread records of its own to write.  (Where value sizes are recorded,
 // there is only one thread.)
 class Mix {
  public:
@@ -38,6 +39,9 @@ class Mix {
 
   // True if an update gets the entry before it puts it.
   virtual bool UpdatesGet() const { return false; }
+
+  // True if some operations are deletes.
+  virtual bool Deletes() const { return false; }
 
   // Returns properties of the first `operations` operations of a thread's
   // stream next to their expectation.

@@ -1,7 +1,7 @@
 #include "common/mixes/mixes.h"
 
 #include "common/mixes/graph_mix.h"
-#include "common/mixes/read_write_mix.h"
+#include "common/mixes/share_mix.h"
 #include "common/mixes/ycsb.h"
 #include "common/mixes/ycsb_mix.h"
 
@@ -15,7 +15,7 @@ std::unique_ptr<Mix> MakeMix(const Benchmark& benchmark, const Config& config,
   if (IsMixgraph(benchmark)) {
     return std::make_unique<GraphMix>(benchmark, config, oracle);
   }
-  return std::make_unique<ReadWriteMix>(benchmark, config, oracle);
+  return std::make_unique<ShareMix>(benchmark, config, oracle);
 }
 
 }  // namespace kvmatrix

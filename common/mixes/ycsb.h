@@ -78,6 +78,11 @@ constexpr bool IsYcsb(const Benchmark& benchmark) {
   return benchmark.name.starts_with("ycsb");
 }
 
+// True for the load and every mix that runs on its records.
+constexpr bool UsesYcsbRecords(const Benchmark& benchmark) {
+  return IsYcsb(benchmark) || benchmark.fill == "ycsbload";
+}
+
 // True for the benchmark that inserts the records.
 constexpr bool IsYcsbLoad(const Benchmark& benchmark) {
   return benchmark.name == "ycsbload";

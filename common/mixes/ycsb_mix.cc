@@ -130,31 +130,36 @@ YcsbMix::YcsbMix(const Benchmark& benchmark, const Config& config,
       config_(config),
       workload_(*FindYcsb(benchmark.name)),
       request_(RequestOf(workload_, config.key_distribution).value()),
-      order_(std::max<uint64_t>(oracle.key_space(), 1),
-             YcsbOrderSeed(config.seed)),
+      order_(YcsbOrder(config, oracle)),
       records_(oracle.Entries()),
       inserts_(records_, oracle.key_space()) {
-  RequireLoaded();
   oracle.UseTable();
+  RequireYcsbLoad(benchmark, config, oracle, order_, records_);
+}
+
+Permutation YcsbOrder(const Config& config, const Oracle& oracle) {
+  return Permutation(std::max<uint64_t>(oracle.key_space(), 1),
+                     YcsbOrderSeed(config.seed));
 }
 
 // Checks up to 1,000 records from either end: enough to detect another key
 // order or a load that was cut short, without reading the whole table.
-void YcsbMix::RequireLoaded() const {
+void RequireYcsbLoad(const Benchmark& benchmark, const Config& config,
+                     const Oracle& oracle, const Permutation& order,
+                     uint64_t records) {
   constexpr uint64_t kLooks = 1000;
-  bool loaded = oracle_.key_space() == KeySpaceOf(benchmark_, config_) &&
-                records_ >= kMinYcsbRecords;
-  const uint64_t step = records_ / kLooks + 1;
-  for (uint64_t i = 0; loaded && i < records_; i += step) {
-    loaded = oracle_.Version(order_(i)) != 0 &&
-             oracle_.Version(order_(records_ - 1 - i)) != 0;
+  const bool same_keys = oracle.key_space() == KeySpaceOf(benchmark, config);
+  bool loaded = same_keys && records >= kMinYcsbRecords;
+  const uint64_t step = records / kLooks + 1;
+  for (uint64_t i = 0; loaded && i < records; i += step) {
+    loaded = oracle.Record(order(i)) != 0 &&
+             oracle.Record(order(records - 1 - i)) != 0;
   }
   if (loaded) return;
-  if (oracle_.key_space() == KeySpaceOf(benchmark_, config_) &&
-      records_ >= kMinYcsbRecords && records_ < config_.num) {
+  if (same_keys && records >= kMinYcsbRecords && records < config.num) {
     throw std::runtime_error(
-        "the load stopped at " + std::to_string(records_) + " of " +
-        std::to_string(config_.num) +
+        "the load stopped at " + std::to_string(records) + " of " +
+        std::to_string(config.num) +
         " records, each of its threads at a different position, so records are "
         "missing in between; load all records, without --duration, or load "
         "with one thread");

@@ -17,6 +17,18 @@
 
 namespace kvmatrix {
 
+// Returns the bijection from records, by their ordinals, to the keys of the
+// database that `oracle` describes.
+Permutation YcsbOrder(const Config& config, const Oracle& oracle);
+
+// Throws std::runtime_error, which says how to load the database, unless the
+// oracle says that ycsbload has put the first `records` records, under the
+// --num and --seed of `config`.  They may have been deleted since.
+// REQUIRES: oracle.UseTable() was called
+void RequireYcsbLoad(const Benchmark& benchmark, const Config& config,
+                     const Oracle& oracle, const Permutation& order,
+                     uint64_t records);
+
 // One of the workloads A to F.  Needs a database that ycsbload has filled under
 // the same --num and --seed.
 //
@@ -55,8 +67,6 @@ class YcsbMix final : public Mix {
                             uint64_t operations) const override;
 
  private:
-  // Throws std::runtime_error unless the oracle holds a complete load.
-  void RequireLoaded() const;
   // Each stream has a chooser of its own, because "latest" has state.
   YcsbChooser NewChooser() const;
 

@@ -19,14 +19,17 @@ std::optional<uint64_t> Check::VisitEntry(std::string_view key,
 
 void Check::ExpectValueBetween(uint64_t key, const Oracle::Observed& before,
                                const Oracle::Observed& after,
+                               bool may_be_absent,
                                const std::optional<std::string_view>& value) {
-  const uint32_t first = before.version;
-  const uint32_t last = std::max(before.newest, after.newest);
+  const uint32_t first = before.oldest;
+  uint32_t last = std::max(before.newest, after.newest);
+  // A key that was put and deleted again has versions that `newest` leaves out.
+  if (may_be_absent) last = std::max(last, after.oldest - 1);
   if (!value) {
-    if (first != 0) MismatchBetween(key, first, last, value);
+    if (!may_be_absent) MismatchBetween(key, first, last, value);
     return;
   }
-  for (uint32_t version = last; version >= first && version > 0; --version) {
+  for (uint32_t version = last; version >= first; --version) {
     const uint64_t root = values_.Root(key, version);
     if (!Matches({key, version, root}, *value)) continue;
     ++found_;
@@ -47,7 +50,7 @@ void Check::MismatchBetween(uint64_t key, uint32_t first, uint32_t last,
     Mismatch({key, first, 0}, value);
     return;
   }
-  if (last == 0)
+  if (last < first)
     return Fail("a key that must be absent is found:", KeyText(key));
   const std::string due = "where versions " + std::to_string(first) + " to " +
                           std::to_string(last) + " were due, of key";

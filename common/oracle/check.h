@@ -81,12 +81,12 @@ class Check {
 
   // Records that a get of the key with index `key` returned `value` while other
   // threads may have written the key.  `before` and `after` were observed right
-  // before and right after the call: every version from the one whose write had
-  // ended before the call to the newest one begun by its end is accepted.
-  // Nothing is accepted only if the key was absent before.  Compares with each
-  // of these versions until one matches, newest first.
+  // before and right after the call: every version from the oldest that the
+  // call may meet to the newest one begun by its end is accepted.  Nothing is
+  // accepted only if `may_be_absent`.  Compares with each of these versions
+  // until one matches, newest first.
   void ExpectValueBetween(uint64_t key, const Oracle::Observed& before,
-                          const Oracle::Observed& after,
+                          const Oracle::Observed& after, bool may_be_absent,
                           const std::optional<std::string_view>& value);
 
   // Records that a get of a key that was never written returned `value`, which

@@ -65,23 +65,26 @@ class Oracle {
   struct Observed {
     uint32_t version;  // the last one whose write has ended; 0: absent
     uint32_t newest;   // the last one whose write has begun; 0: absent
+    uint32_t oldest;   // the first one that is not overwritten or deleted
+    bool operator==(const Observed&) const = default;
   };
 
   // The observation to compare with if a scan visits a key that was absent
   // before the scan: it must have been put since then, to any version from 1
   // on.  `newest` is 0, so only the observation after the call limits the
   // versions.
-  static constexpr Observed AbsentBefore() { return {1, 0}; }
+  static constexpr Observed AbsentBefore() { return {1, 0, 1}; }
 
   // Returns what may be read of any key at this moment.  Acquire order: whoever
   // observes a version also sees that its write has returned.  Thread-safe.
   Observed Observe(uint64_t key) const {
-    if (versions_.empty()) return {Version(key), Version(key)};
-    if (key >= key_space_) return {0, 0};
+    if (versions_.empty()) return {Version(key), Version(key), 1};
+    if (key >= key_space_) return {0, 0, 1};
     const uint32_t record = Load(key, std::memory_order_acquire);
     const uint32_t puts = record & ~(kDeleted | kClaimed);
     const uint32_t version = record & kDeleted ? 0 : puts;
-    return {version, record & kClaimed ? puts + 1 : version};
+    return {version, record & kClaimed ? puts + 1 : version,
+            version ? version : puts + 1};
   }
 
   // Claims `key` and returns the version that a put will give it, or returns

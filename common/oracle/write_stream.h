@@ -39,11 +39,11 @@ bool WritesDistinct(const Benchmark& benchmark, const KeyDraw& draw);
 // The last step is for all threads together, after they have ended.
 //
 // Threads.  No two threads write the same key: where keys are drawn at random,
-// thread t of n writes only the keys of which n divides the index with the
-// remainder t, and a draw is moved to the nearest of them at most n - 1 below
-// or above.  So the order of a key's writes is known without keeping one thread
-// waiting for another, which would change what an engine does (group commit,
-// for one), and each thread's keys still have the distribution of the draw.
+// a draw is moved to the nearest of the thread's own keys, which are those of
+// ThreadShare::OwnOf().  So the order of a key's writes is known without
+// keeping one thread waiting for another, which would change what an engine
+// does (group commit, for one), and each thread's keys still have the
+// distribution of the draw.
 //
 // Not thread-safe: each thread has its own, on a common oracle.
 class WriteStream {
@@ -109,11 +109,7 @@ class WriteStream {
 
   // Returns a key that only this thread writes.
   uint64_t DrawKey() {
-    const uint64_t key = keys_.Next();
-    const uint64_t threads = thread_share_.threads;
-    if (threads == 1) return key;
-    const uint64_t own = key - key % threads + thread_share_.thread;
-    return own < oracle_.key_space() ? own : own - threads;
+    return thread_share_.OwnOf(keys_.Next(), oracle_.key_space());
   }
 
   const bool deletes_;

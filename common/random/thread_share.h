@@ -32,6 +32,16 @@ struct ThreadShare {
   constexpr uint64_t CountOf(uint64_t total) const {
     return total / threads + (thread < total % threads ? 1 : 0);
   }
+
+  // Returns the nearest of this thread's own positions among `count`: those of
+  // which `threads` divides the number with the remainder `thread`.  It is at
+  // most threads - 1 below or above `position`.
+  // REQUIRES: threads <= count; position < count
+  constexpr uint64_t OwnOf(uint64_t position, uint64_t count) const {
+    if (threads == 1) return position;
+    const uint64_t own = position - position % threads + thread;
+    return own < count ? own : own - threads;
+  }
 };
 
 }  // namespace kvmatrix

@@ -80,8 +80,9 @@ void AddShares(const RunContext& w, Measurement& m) {
 }  // namespace
 
 std::string_view UnsupportedReason(const Driver& driver,
-                                   const Benchmark& benchmark) {
-  if (NeedsKeyOrder(benchmark) && !driver.ordered) {
+                                   const Benchmark& benchmark,
+                                   const Config& config) {
+  if (NeedsKeyOrder(benchmark, config) && !driver.ordered) {
     return "keeps no key order";
   }
   if (benchmark.kind == Kind::kPrimitive && !HasPrimitives()) {
@@ -170,7 +171,8 @@ void Runner::Fail(const char* reason, Measurement& m) {
 }
 
 void Runner::RequireRunnable(const Benchmark& benchmark) const {
-  const std::string_view reason = UnsupportedReason(driver_, benchmark);
+  const std::string_view reason =
+      UnsupportedReason(driver_, benchmark, config_);
   if (!reason.empty()) throw Unsupported(std::string(reason));
   if (benchmark.kind == Kind::kPrimitive) return;
   if (benchmark.prepare == Prepare::kFresh) {

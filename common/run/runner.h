@@ -123,10 +123,11 @@ class Runner {
   const Benchmark* unfinished_ = nullptr;
 };
 
-// Returns why `driver` cannot run `benchmark` under any configuration; empty if
-// it can.
+// Returns why `driver` cannot run `benchmark` under this configuration,
+// whatever the database; empty if it can.
 std::string_view UnsupportedReason(const Driver& driver,
-                                   const Benchmark& benchmark);
+                                   const Benchmark& benchmark,
+                                   const Config& config);
 
 }  // namespace kvmatrix
 

@@ -104,13 +104,6 @@ std::span<const Benchmark> AllBenchmarks();
 // forever.
 const Benchmark* FindBenchmark(std::string_view name);
 
-// True if the benchmark scans, so that the engine must keep its keys in order.
-constexpr bool NeedsKeyOrder(const Benchmark& benchmark) {
-  return benchmark.access == Access::kSeek ||
-         benchmark.access == Access::kForward ||
-         benchmark.access == Access::kBackward;
-}
-
 // True if the timed part is a single call on the engine, which has no rate: a
 // scan from one end, a compaction, an audit.
 constexpr bool IsOneCall(const Benchmark& benchmark) {
@@ -147,6 +140,11 @@ constexpr bool DrawsKeys(const Benchmark& benchmark) {
 // True if the types of the operations are drawn at random.
 constexpr bool IsMix(const Benchmark& benchmark) {
   return benchmark.kind == Kind::kMix;
+}
+
+// True for the mix whose shares are --mix_shares.
+constexpr bool IsShareMix(const Benchmark& benchmark) {
+  return benchmark.name == "mix";
 }
 
 // Names for --describe: "write", "read", ...; and of a Prepare "", "filled" or

@@ -20,6 +20,7 @@
 #include "common/spec/benchmark.h"
 #include "common/spec/key_shape.h"
 #include "common/spec/mixgraph_parameters.h"
+#include "common/spec/operation.h"
 #include "common/spec/size_law.h"
 
 namespace kvmatrix {
@@ -98,6 +99,9 @@ struct Config {
     // it writes one field of ten, so that a store of whole values must read
     // the record first.
     bool writeallfields = false;
+    std::string mix_shares = "read:50,update:50";
+    Weights shares = {0.5, 0.5};  // the same as fractions, by Operation
+    uint64_t scan_length = 100;   // entries of each scan of mix
     MixgraphParameters mixgraph;
   } mix;
   struct {

@@ -61,6 +61,15 @@ inline Durability DurabilityOf(const Benchmark& benchmark,
   return benchmark.sync ? Durability::kDurable : config.durability;
 }
 
+// True if the benchmark scans, so that the engine must keep its keys in order.
+inline bool NeedsKeyOrder(const Benchmark& benchmark, const Config& config) {
+  constexpr auto kScans = static_cast<size_t>(Operation::kScan);
+  return benchmark.access == Access::kSeek ||
+         benchmark.access == Access::kForward ||
+         benchmark.access == Access::kBackward ||
+         (IsShareMix(benchmark) && config.mix.shares[kScans] > 0);
+}
+
 }  // namespace kvmatrix
 
 #endif  // COMMON_SPEC_QUANTITIES_H_

@@ -7,6 +7,8 @@ given combination of flags is its own decision (--check).
 """
 
 import json
+import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -20,6 +22,10 @@ SETTLED, UNSETTLED, REORGANISED = "settled", "unsettled", "reorganised"
 STATES = (SETTLED, UNSETTLED, REORGANISED)
 COMPACT = "compact"  # the benchmark that reorganises, and its kind
 _MOST_DIGITS = 12  # a larger power of ten is written as one
+
+# Flags that have an option of their own; --set sets the others.
+_OWN_OPTIONS = {"num": "--num", "duration": "--max-time", "rate": "--rate"}
+_UNITS = {"bytes": "B", "seconds": "s"}  # of a flag's value
 
 PATH = Path(__file__).with_name("rulebook.json")
 
@@ -78,6 +84,8 @@ class FlagRule:
         if self.choices:
             *others, last = (f'"{choice}"' for choice in self.choices)
             return f"{', '.join(others)} or {last}" if others else last
+        if self.type == "string":
+            return f'a text such as "{self.default}"'
         if self.unit == "bytes":
             return f'a size such as "4MiB", in quotes, at most {self.most:.0f}B'
         if self.unit == "seconds":
@@ -139,8 +147,8 @@ class Benchmark:
 
     @property
     def is_refill(self) -> bool:
-        """True if all it does is write over a filled database."""
-        return self.kind == "write" and bool(self.prepare)
+        """True if all it does is change the entries of a filled database."""
+        return self.kind in ("write", "delete") and bool(self.prepare)
 
     @property
     def writes_keys_once(self) -> bool:
@@ -219,6 +227,9 @@ class Benchmark:
 
     def shares(self, flags: Flags) -> Mapping[str, float]:
         """Return the share of each type of operation; {} if it is not known here."""
+        if self.name == "mix":
+            stated = _shares_of(str(flag_of(flags, "mix_shares")))
+            return stated and dict.fromkeys(self.types, 0.0) | stated
         if self.types.keys() == {"read", "update"} and None in self.types.values():
             rule = FLAGS["readwritepercent"]
             reads = float(flags.get(rule.name, rule.default)) / 100
@@ -257,6 +268,29 @@ class Benchmark:
         return due
 
 
+def option_name(name: str) -> str:
+    """Return the option of a run that sets a flag: "--num" or "--set threads"."""
+    return _OWN_OPTIONS.get(name, f"--set {name}")
+
+
+def option_text(name: str, value: Flag) -> str:
+    """Return the option of a run that sets a flag for all engines: "--num 5000"."""
+    shown = str(value).lower() if isinstance(value, bool) else value
+    word = shlex.quote(f"{shown}{_UNITS.get(FLAGS[name].unit, '')}")
+    return f"{option_name(name)}{' ' if name in _OWN_OPTIONS else '='}{word}"
+
+
+def _shares_of(text: str) -> dict[str, float]:
+    """Return the shares in a list such as "read:95,update:5"; {} if it is not one."""
+    parts = [part.partition(":") for part in text.split(",")]
+    try:
+        shares = {name: float(percentage) / 100 for name, _, percentage in parts}
+    except ValueError:
+        return {}
+    is_whole = math.isclose(sum(shares.values()), 1) and min(shares.values()) > 0
+    return shares if is_whole else {}
+
+
 def flag_of(flags: Mapping[str, Flag], name: str) -> Flag:
     """Return a flag's value, or its default."""
     return flags.get(name, FLAGS[name].default)
@@ -264,7 +298,9 @@ def flag_of(flags: Mapping[str, Flag], name: str) -> Flag:
 
 def holds_every_key(fill: Sequence[str]) -> bool:
     """Return True if a database holds every key after these benchmarks."""
-    return any(BENCHMARKS[n].writes_every_key for n in fill if n in BENCHMARKS)
+    known = [BENCHMARKS[name] for name in fill if name in BENCHMARKS]
+    deletes = any(benchmark.kind == "delete" for benchmark in known)
+    return not deletes and any(benchmark.writes_every_key for benchmark in known)
 
 
 UNKNOWN = Benchmark(

@@ -7,7 +7,7 @@ from report.terms.rulebook import BENCHMARKS, UNKNOWN, flag_of
 from report.trust.byte_bounds import LARGEST_OF_GRAPH, LONGEST, of_entries, value_range
 from report.trust.rule import ONE_CALL_ALONE, Context, Rule
 
-_PUTS = ("update", "insert", "readmodifywrite", "put")
+_WRITES = ("update", "insert", "readmodifywrite", "put", "delete")
 
 
 def bytes_of_entries(record: Record, context: Context) -> str:
@@ -31,8 +31,11 @@ def bytes_of_mix(record: Record, context: Context) -> str:
     _, largest = value_range(flags)
     if None in context.benchmark.types.values():
         largest = max(largest, LARGEST_OF_GRAPH)
-    least = sum(n for kind, n in by_type.items() if kind in _PUTS) * key_size
-    entries = sum(n * LONGEST.get(kind, 1) for kind, n in by_type.items())
+    longest = LONGEST
+    if context.benchmark.name == "mix":
+        longest = LONGEST | {"scan": int(flag_of(flags, "scan_length"))}
+    least = sum(n for kind, n in by_type.items() if kind in _WRITES) * key_size
+    entries = sum(n * longest.get(kind, 1) for kind, n in by_type.items())
     if least <= moved <= entries * (key_size + largest):
         return ""
     return f"{moved:,} bytes are impossible for {record['ops']:,} operations"

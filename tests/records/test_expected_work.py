@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from report.terms.rulebook import Benchmark
+from report.terms.rulebook import BENCHMARKS, Benchmark
 from report.trust.operation_rules import found_has_digest, found_what_it_asked, options
 from report.trust.rule import Context
 from report.trust.size_rules import bytes_of_entries, bytes_of_mix
@@ -16,6 +16,7 @@ READ = {"name": "readrandom", "kind": "read"}
 FILL = {"name": "fillrandom", "kind": "write"}
 DELETE = {"name": "deleteseq", "kind": "delete"}
 MIX = {"name": "ycsba", "kind": "mix"}
+SHARES = {"name": "mix", "kind": "mix"}
 GRAPH = {"name": "mixgraph", "kind": "mix"}
 SOME, NONE = "fedcba9876543210", "0" * 16
 
@@ -94,7 +95,27 @@ def test_after_a_fill_with_gaps_the_found_count_is_unknown() -> None:
     for fill in ("filluniquerandom", "fillseq", "fillbatch", "ycsbload"):
         assert scan.finds_after((fill, "overwrite")) == "all"
         assert not scan.plan_is_most((fill,))
+    for delete in ("deleteseq", "deleterandom"):
+        assert scan.finds_after(("filluniquerandom", delete)) == "any"
     assert replace(scan, finds="none").finds_after(("fillrandom",)) == "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "shares"),
+    [
+        ("read:95,update:5", {"read": 0.95, "update": 0.05}),
+        ("scan:100", {"scan": 1.0}),
+        *((text, {}) for text in ("", "read", "read:x", "read:95", "read:-1,scan:101")),
+    ],
+)
+def test_the_shares_of_a_mix_are_those_of_its_flag(
+    text: str, shares: dict[str, float]
+) -> None:
+    mix = BENCHMARKS["mix"]
+    read = mix.shares({"mix_shares": text})
+    assert {name: share for name, share in read.items() if share} == shares
+    assert not read or read.keys() == mix.types.keys()
+    assert mix.shares({}) == mix.shares({"mix_shares": "read:50,update:50"})
 
 
 @pytest.mark.parametrize(
@@ -121,6 +142,11 @@ def test_after_a_fill_with_gaps_the_found_count_is_unknown() -> None:
          False),
         ({"ops": 2, "bytes": 348, "ops_by_type": {"read": 1, "update": 1}}, MIX, {},
          True),
+        ({"ops": 1, "bytes": 5 * 116, "ops_by_type": {"scan": 1}}, SHARES,
+         {"scan_length": 5}, True),
+        ({"ops": 1, "bytes": 6 * 65_551, "ops_by_type": {"scan": 1}}, SHARES,
+         {"scan_length": 5}, False),
+        ({"ops": 1, "bytes": 15, "ops_by_type": {"delete": 1}}, SHARES, {}, False),
         ({"ops": 1, "bytes": 65_551, "ops_by_type": {"put": 1}}, GRAPH, {}, True),
     ],
 )  # fmt: skip
