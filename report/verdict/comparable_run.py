@@ -15,7 +15,7 @@ from report.model.plan import CellName, Engine
 from report.model.run import Cell, Run
 from report.stats import repetition_stats
 from report.terms import titles
-from report.terms.rulebook import Flags
+from report.terms.rulebook import FLAGS, Flags, option_text
 from report.verdict import control
 
 # (seed, operations): where both are equal, the digests must be equal too.
@@ -155,9 +155,10 @@ def _without(flags: Flags, names: tuple[str, ...]) -> Flags:
 
 def _options(run: Run) -> tuple[str, ...]:
     """Return the options that applied to the whole run and change its work."""
-    chosen = run.plan.suite.chosen
-    options = [f"--seed {run.plan.seed}"]
-    for key, option, unit in (("num", "--num", ""), ("duration", "--max-time", "s")):
-        if isinstance(chosen.get(key), (int, float)):
-            options.append(f"{option} {chosen[key]}{unit}")
-    return tuple(options)
+    chosen = run.plan.suite.chosen.items()
+    options = (
+        option_text(flag, value)
+        for flag, value in chosen
+        if flag in FLAGS and flag != "rate"
+    )
+    return (f"--seed {run.plan.seed}", *options)

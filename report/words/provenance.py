@@ -10,16 +10,11 @@ from report.model.build_facts import text_of
 from report.model.plan import Engine, Scenario, started_at
 from report.model.run import Measurement, Run
 from report.terms import numbers
+from report.terms.rulebook import FLAGS, option_text
 from report.verdict.comparison import Chart
 
 UNKNOWN = "unknown"
 _NOT_READ_BACK = " (as requested)"
-# Flags that an option can set for all engines of a run: flag, option, unit.
-_CHOSEN = (
-    ("num", "--num", ""),
-    ("duration", "--max-time", "s"),
-    ("rate", "--rate", ""),
-)
 _SPELLINGS = {"cpu": "CPU", "cpus": "CPUs", "mhz": "MHz", "smt": "SMT"}
 
 
@@ -126,10 +121,9 @@ def rerun_command(run: Run, engines: str, scenario: str, benchmark: str) -> str:
     """
     words = ["scripts/kvmatrix run", run.plan.suite.name, f"-n {run.plan.repetitions}"]
     words.append(f"--seed {run.plan.seed}")
-    suite, chosen = run.plan.suite, run.plan.suite.chosen
-    for flag, option, unit in _CHOSEN:
-        if isinstance(chosen.get(flag), (int, float)):
-            words.append(f"{option} {chosen[flag]}{unit}")
+    suite = run.plan.suite
+    chosen = suite.chosen.items()
+    words += (option_text(flag, value) for flag, value in chosen if flag in FLAGS)
     if suite.repeat_disturbed is not None:
         words.append(f"--repeat-disturbed {suite.repeat_disturbed}")
     if suite.latency_repetitions == 0:

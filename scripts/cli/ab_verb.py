@@ -59,7 +59,7 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
 )
 @options.stacked(
     *(options.ENGINES, options.SCENARIOS, options.CELLS),
-    *(options.NUM, options.SEED, options.MAX_TIME, options.TIMEOUT),
+    *(options.NUM, options.SET, options.SEED, options.MAX_TIME, options.TIMEOUT),
 )
 @click.option(
     "--screen-rounds",

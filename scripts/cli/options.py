@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from report.config.config_types import MOST_REPEATS
+from report.config.toml_table import ConfigError, TomlTable, read_flag, unknown
 from report.terms.limits import LONGEST_TIMEOUT_S, MOST_REPETITIONS
-from report.terms.rulebook import FLAGS
+from report.terms.rulebook import FLAGS, SCENARIO_FLAGS, Flag, FlagRule
 from scripts.cli.option_types import (
     ChoiceType,
     CountType,
@@ -25,6 +26,51 @@ _REPEATS = IntegerType(0, MOST_REPEATS)
 _SEEDS = IntegerType(0, 2**63 - 1, "0 to 2^63 - 1")
 FOLDER = click.Path(file_okay=False, path_type=Path)
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+Setting = tuple[str, Flag]
+_MOST = 1e18  # of a number; larger than any flag accepts
+
+
+class SettingType(click.ParamType[Setting]):
+    """FLAG=VALUE, such as value_size=1000; the flags are those of a scenario file."""
+
+    name = "setting"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Setting:
+        """Return the flag and its value, in bytes or seconds if it has a unit."""
+        if not isinstance(value, str):
+            return value  # type: ignore[no-any-return]  # it was converted before
+        flag, equals, text = value.partition("=")
+        if not equals:
+            self.fail(f"{value!r} is not of the form FLAG=VALUE", param, ctx)
+        if flag not in SCENARIO_FLAGS:
+            self.fail(unknown("flag", flag, SCENARIO_FLAGS), param, ctx)
+        written = _written(SCENARIO_FLAGS[flag], text)
+        try:
+            return flag, read_flag(TomlTable("", "", {flag: written}), flag, written)
+        except ConfigError as error:
+            self.fail(f"{flag}: {error.problem}", param, ctx)
+
+
+def _written(rule: FlagRule, text: str) -> Flag:
+    """Return a text as a scenario file would have it: true, 4, 0.5 or "4MiB"."""
+    if rule.type == "bool":
+        return {"true": True, "false": False}.get(text, text)
+    if rule.type == "string" or rule.is_quantity:
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not abs(number) <= _MOST:
+        return text
+    return int(number) if number.is_integer() else number
 
 
 def stacked(*decorators: Decorator) -> Decorator:
@@ -179,6 +225,15 @@ NUM = click.option(
     help="Use databases of this many entries, e.g. --num 5000 or --num 1e6."
     "  [default: the suite's]",
 )
+SET = click.option(
+    "--set",
+    "settings",
+    type=SettingType(),
+    multiple=True,
+    metavar="FLAG=VALUE",
+    help="Set a flag for all engines and scenarios, e.g. --set value_size=1000 --set"
+    " threads=4; configs/README.md lists the flags.",
+)
 SEED = click.option(
     "--seed",
     type=_SEEDS,
@@ -228,6 +283,6 @@ DRY_RUN = click.option(
     help="Print the plan with its predicted time and disk space; measure nothing.",
 )
 SELECTION = stacked(
-    *(ENGINES, SCENARIOS, CELLS, REPETITIONS, NUM, SEED, MAX_TIME, TIMEOUT),
+    *(ENGINES, SCENARIOS, CELLS, REPETITIONS, NUM, SET, SEED, MAX_TIME, TIMEOUT),
     *(LATENCY, RATE, CONTROL, REPEAT_DISTURBED, DRY_RUN),
 )

@@ -45,7 +45,7 @@ _ORDINARY_RUNS = 20  # the newest ones are read
 @click.command("plan")
 @click.argument("suite")
 @options.stacked(options.ENGINES, options.SCENARIOS, options.CELLS)
-@options.stacked(options.PLANNED_REPETITIONS, options.NUM, options.SEED)
+@options.stacked(options.PLANNED_REPETITIONS, options.NUM, options.SET, options.SEED)
 @options.stacked(options.TIMEOUT, options.LATENCY, options.RATE)
 @click.option(
     "--from",

@@ -2,6 +2,7 @@
 
 import fnmatch
 import itertools
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,13 +18,11 @@ from report.terms.limits import (
     MOST_CELLS,
     MOST_RUN_REPETITIONS,
 )
-from report.terms.rulebook import Flag
+from report.terms.rulebook import Flag, option_name
 from scripts.cli.option_types import check_globs, names, suite_name
-from scripts.cli.options import DEFAULT_SEED
+from scripts.cli.options import DEFAULT_SEED, Setting
 from scripts.planning.new_plan import Selection, control_of
 from scripts.show.output import print_note
-
-_OPTIONS = {"num": "--num", "duration": "--max-time", "rate": "--rate"}  # by flag
 
 _BASELINE = "baseline"
 
@@ -44,6 +43,7 @@ class RunOptions:
     rate: float | None = None
     control: bool | None = None
     repeat_disturbed: int | None = None
+    settings: tuple[Setting, ...] = ()
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "RunOptions":
@@ -54,8 +54,8 @@ class RunOptions:
     @property
     def chosen(self) -> dict[str, Flag]:
         """The flags that hold for every engine and scenario."""
-        flags = {"num": self.num, "duration": self.max_time, "rate": self.rate}
-        return {name: value for name, value in flags.items() if value}
+        own = {"num": self.num, "duration": self.max_time, "rate": self.rate}
+        return {**dict(self.settings), **{k: v for k, v in own.items() if v}}
 
 
 def read_config(folder: Path, suite: str = "") -> Config:
@@ -81,6 +81,7 @@ def suite_of(config: Config, name: str) -> SuiteConfig:
 
 def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Selection:
     """Return the selection of these options.  Raises click.UsageError."""
+    _check_settings(options)
     engines = config.default_engines(suite)
     if options.engines:
         engines = names(options.engines, config.engines, "engine", "--engine")
@@ -106,7 +107,7 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
         cells = list(itertools.compress(cells, matches))
     _check_repetitions(suite, len(cells), repetitions + latency_repetitions, options)
     repeats = options.repeat_disturbed
-    if options.rate and not latency_repetitions:
+    if options.chosen.get("rate") and not latency_repetitions:
         raise click.UsageError("--rate applies to latency repetitions; add --latency")
     return Selection(
         engines=tuple(name for name in config.engines if name in engines),
@@ -120,6 +121,15 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
         control=_control(suite, options, engines, repetitions),
         repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
     )
+
+
+def _check_settings(options: RunOptions) -> None:
+    """Raise click.UsageError if a flag is set twice."""
+    given = [name for name, _ in options.settings]
+    own = RunOptions(num=options.num, max_time=options.max_time, rate=options.rate)
+    for name, times in Counter([*given, *own.chosen]).items():
+        if times > 1:
+            raise click.UsageError(f"--set {name}: set twice; leave one of them out")
 
 
 def _check_cells(
@@ -191,7 +201,7 @@ def _check_sweeps(
     for name in scenarios:
         scenario = config.scenarios[name]
         for flag in chosen.keys() & scenario.swept.keys():
-            option = _OPTIONS[flag]
+            option = option_name(flag)
             raise click.UsageError(
                 f"{option}: scenario {scenario.family} sweeps {flag}; leave the option"
                 " out, or choose other scenarios with -s"

@@ -12,7 +12,7 @@ from report.config.config_types import (
 )
 from report.config.toml_table import ConfigError, unknown
 from report.model.description import Description
-from report.terms.rulebook import SCENARIO_FLAGS, Flag
+from report.terms.rulebook import SCENARIO_FLAGS, Flag, option_name
 from report.terms.units import UnitError, parse_size
 
 _ACCEPTED = {
@@ -101,7 +101,7 @@ def place_of(
 ) -> tuple[str, str]:
     """Return where the value of a flag comes from: a file and the key in it."""
     if key in chosen:
-        return "the command line", f"--{key}"
+        return "the command line", option_name(key)
     layers = _layers(scenario, engine, suite.override, (), suite.file)
     num = chosen.get("num") or _merged(layers, None)["num"]
     growth = [part for part in scenario.growth if int(num) >= part.num]

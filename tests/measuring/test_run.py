@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from report.trust.judge import load_run
 from tests.places import PATIENCE_S
 from tests.support.lab import BENCHMARKS, Lab, is_alive, make_lab, wait_for_number
 
@@ -66,6 +67,19 @@ def test_a_time_limit_cuts_the_measurement_and_nothing_else(lab: Lab) -> None:
     assert done.returncode == 0, done.stderr
     counts = [(x["ops"], x["planned_ops"], x["truncated"]) for x in lab.lines()]
     assert counts == [(32, 64, True)] * 3
+
+
+def test_flags_can_be_set_for_all_engines_and_scenarios(lab: Lab) -> None:
+    lab.engine("one", "honest")
+    flags = ("--set", "value_size=1000", "--set", "compression=false")
+    done = lab.call("run", "lab", "-n", "1", "--no-latency", *flags)
+    assert done.returncode == 0, done.stderr
+    for line in lab.lines():
+        assert line["options"]["value_size"] == 1000
+        assert line["options"]["compression"] is False
+    (folder,) = lab.results.iterdir()
+    plan = load_run(folder).plan
+    assert dict(plan.suite.chosen) == {"value_size": 1000, "compression": False}
 
 
 def test_reads_share_one_prepared_database_in_a_repetition(lab: Lab) -> None:

@@ -1,5 +1,6 @@
 """The command that repeats a run, and where its time went."""
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,16 +27,24 @@ def command(run: Run, engines: str = "alpha", **suite: Any) -> list[str]:
 
 
 def test_a_command_passes_on_what_the_run_was_given(run: Run) -> None:
-    chosen = {"num": 5000, "rate": 2500.0}
+    chosen = {"num": 5000, "rate": 2500.0, "cache_size": 4096, "sync": True}
     arguments = command(run, chosen=chosen, latency_repetitions=0, repeat_disturbed=0)
     assert arguments[arguments.index("--rate") + 1] == "2500.0"
     assert arguments[arguments.index("--num") + 1] == "5000"
+    for setting in ("cache_size=4096B", "sync=true"):
+        assert arguments[arguments.index(setting) - 1] == "--set"
     assert arguments[arguments.index("--repeat-disturbed") + 1] == "0"
     assert "--no-latency" in arguments
     assert "--no-latency" not in command(run)
     with_latency = replace(run.plan, command=f"{run.plan.command} --latency")
     with_flag = replace(run, plan=with_latency)
     assert "--latency" in command(with_flag) and "--latency" not in command(run)
+
+
+def test_a_text_in_a_command_is_quoted_for_the_shell(run: Run) -> None:
+    chosen = {"mix_shares": "read:100; rm -rf"}
+    words = shlex.split(" ".join(command(run, chosen=chosen)))
+    assert words[words.index("--set") + 1] == "mix_shares=read:100; rm -rf"
 
 
 def test_the_control_is_selected_by_its_name_in_the_suite(run: Run) -> None:
