@@ -10,7 +10,7 @@ from report.terms.rulebook import BENCHMARKS, FLAGS, Flag
 # Benchmarks that a scenario may list; an audit is not a measurement.
 MEASURED = tuple(b.name for b in BENCHMARKS.values() if b.kind != "verify")
 # A fill starts with one benchmark of FILLS, which needs an empty database, and may
-# continue with REFILLS, which write over a filled one.
+# continue with REFILLS, which overwrite or delete entries of a filled one.
 FILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_fill)
 REFILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_refill)
 DEFAULT_NUM = int(FLAGS["num"].default)

@@ -145,7 +145,7 @@ def test_a_flag_that_no_executable_has_is_refused() -> None:
         ("ycsba", "did you mean 'ycsbload'"),
         ("overwrite", "does not fill an empty database"),
         ("fillseq,fillrandom", "'fillrandom' does not write over a filled database"),
-        ("fillseq,deleteseq", "expected overwrite or overwritebatch"),
+        ("fillseq,deleteseq,verify", "expected overwrite, overwritebatch, delete"),
     ],
 )
 def test_a_benchmark_that_writes_nothing_is_not_a_fill(

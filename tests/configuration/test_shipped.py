@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from report.config.config_types import MEASURED
 from report.config.configuration import load
 from report.terms.units import parse_size
 from report.trust.judge import load_run
@@ -37,6 +38,13 @@ def test_every_suite_has_a_plan_at_its_own_size(suite: str, tmp_path: Path) -> N
     done = call([*words, *places])
     assert (done.returncode, done.stderr) == (0, "")
     assert " each" in done.stdout and ": about " in done.stdout
+
+
+def test_every_benchmark_is_in_a_suite() -> None:
+    suites = CONFIG.suites.values()
+    scenarios = [CONFIG.scenarios[name] for suite in suites for name in suite.scenarios]
+    used = {name for scenario in scenarios for name in scenario.benchmarks}
+    assert used == set(MEASURED)
 
 
 def test_lmdb_has_space_for_every_size_of_ceda() -> None:
