@@ -149,12 +149,15 @@ def process_flags(
 ) -> dict[str, Flag]:
     """Return the flags of a cell as one of its processes gets them.
 
-    Only a measurement has several threads or a time limit.  A rate applies only to the
-    latency repetition, which adds it itself.
+    Only a measurement has several threads or a time limit.  The others get the reads of
+    all threads, which decide how many keys a load of records leaves room for.  A rate
+    applies only to the latency repetition, which adds it itself.
     """
     selected = {key: value for key, value in flags.items() if key != "rate"}
     if not measured or benchmark.threads(flags) == 1:
-        selected.pop("threads", None)
+        threads, reads = int(selected.pop("threads", 1)), int(flags.get("reads", -1))
+        if threads > 1:
+            selected["reads"] = threads * (reads if reads >= 0 else int(flags["num"]))
     if not measured:
         selected.pop("duration", None)
     return selected

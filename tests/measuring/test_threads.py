@@ -5,18 +5,20 @@ from typing import Any
 
 import pytest
 
+from report.terms.rulebook import BENCHMARKS
 from report.trust.judge import load_run
+from scripts.planning.executable import process_flags
 from tests.support.lab import Lab, make_lab
 from tests.support.resealed import edit_lines
 
 FLAGS = {"num": 640, "key_size": 16, "value_size": 100, "threads": 4}
-BENCHMARKS = ("readwhilewriting", "readrandomwriterandom", "fillrandom", "readrandom")
+CELLS = ("readwhilewriting", "readrandomwriterandom", "fillrandom", "readrandom")
 
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Lab:
     lab = make_lab(tmp_path)
-    lab.scenario(benchmarks=BENCHMARKS, flags=FLAGS)
+    lab.scenario(benchmarks=CELLS, flags=FLAGS)
     lab.suite(latency=True)
     lab.engine("one", "threaded")
     return lab
@@ -43,6 +45,20 @@ def test_the_audit_is_given_what_each_thread_wrote(lab: Lab) -> None:
         f"readrandom threads=4 {fill}",
     }
     assert set(calls(lab)) == expected
+
+
+@pytest.mark.parametrize(("reads", "all_reads"), [({"reads": 100}, 400), ({}, 2560)])
+def test_a_load_leaves_room_for_what_all_threads_insert(
+    reads: dict[str, int], all_reads: int
+) -> None:
+    """Its one thread must number the records as the measurement does."""
+    load, mix = BENCHMARKS["ycsbload"], BENCHMARKS["mix"]
+    flags = {**FLAGS, **reads}
+    alone = {key: value for key, value in flags.items() if key != "threads"}
+    assert process_flags(load, flags, False) == {**alone, "reads": all_reads}
+    assert process_flags(BENCHMARKS["verify"], flags, True)["reads"] == all_reads
+    assert process_flags(mix, flags, True) == flags
+    assert process_flags(load, {**flags, "threads": 1}, False) == alone
 
 
 def test_writing_benchmarks_are_audited_and_killed_while_timed(lab: Lab) -> None:
