@@ -10,7 +10,7 @@ from report.model.description import Description
 from report.model.plan import METHOD, SCHEMA, CellName, Engine, Plan
 from report.terms.documents import ResultsError, parse_object, validate
 from report.terms.limits import MOST_ANSWER_BYTES
-from report.terms.rulebook import Benchmark, Flag, Flags
+from report.terms.rulebook import FLAGS, Benchmark, Flag, Flags
 from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, ProcessResult
 
@@ -157,7 +157,8 @@ def process_flags(
     if not measured or benchmark.threads(flags) == 1:
         threads, reads = int(selected.pop("threads", 1)), int(flags.get("reads", -1))
         if threads > 1:
-            selected["reads"] = threads * (reads if reads >= 0 else int(flags["num"]))
+            all_reads = threads * (reads if reads >= 0 else int(flags["num"]))
+            selected["reads"] = min(all_reads, int(FLAGS["reads"].most))
     if not measured:
         selected.pop("duration", None)
     return selected

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from report.terms.rulebook import BENCHMARKS
+from report.terms.rulebook import BENCHMARKS, SCENARIO_FLAGS
 from report.trust.judge import load_run
 from scripts.planning.executable import process_flags
 from tests.support.lab import Lab, make_lab
@@ -58,6 +58,8 @@ def test_a_load_leaves_room_for_what_all_threads_insert(
     assert process_flags(load, flags, False) == {**alone, "reads": all_reads}
     assert process_flags(BENCHMARKS["verify"], flags, True)["reads"] == all_reads
     assert process_flags(mix, flags, True) == flags
+    most = SCENARIO_FLAGS["reads"].most
+    assert process_flags(load, {**flags, "reads": most}, False)["reads"] == most
     assert process_flags(load, {**flags, "threads": 1}, False) == alone
 
 
