@@ -29,7 +29,7 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
     work was too short or too small for one, nobody is ranked: the fastest would be
     missing.
     """
-    asserting, obstacles, able = {}, {}, {}
+    alone, obstacles, able = {}, {}, {}
     for engine in run.plan.engines:
         name = CellName(engine.name, scenario, benchmark)
         cell = run.cell(engine.name, scenario, benchmark)
@@ -37,7 +37,9 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
         if not engine.ranked or cell is None or not cell.rates or declared is None:
             continue
         if cell.assertions_live:
-            asserting[engine.name] = "live assertions"
+            alone[engine.name] = "live assertions"
+        elif reason := _short_fill(cell, declared):
+            alone[engine.name] = reason
         elif reason := obstacle(cell, declared, run.plan.flags(name)):
             obstacles[engine.name] = (engine.title, reason)
         else:
@@ -50,7 +52,7 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
         common = f"{title} has {reason}"
     elif writers and max(writers) > MOST_TIMES_WRITTEN * min(writers):
         common = _DIFFERENT_WRITERS
-    return asserting | own | (dict.fromkeys(able, common) if common else {})
+    return alone | own | (dict.fromkeys(able, common) if common else {})
 
 
 def obstacle(cell: Cell, benchmark: Benchmark, flags: Flags) -> str:
@@ -65,6 +67,15 @@ def obstacle(cell: Cell, benchmark: Benchmark, flags: Flags) -> str:
         return ""
     data, memory = numbers.size(data_bytes), numbers.size(memory_bytes)
     return f"only {data} of data for {memory} of cache and buffers"
+
+
+def _short_fill(cell: Cell, benchmark: Benchmark) -> str:
+    """Return how a fill ended too early, or "": it is faster while there is little."""
+    short = [m for m in cell.repetitions if m.truncated]
+    if not short or not benchmark.is_fill:
+        return ""
+    written, planned = (short[0].figure(name) or 0 for name in ("ops", "planned_ops"))
+    return f"only {written:,} of {planned:,} entries"
 
 
 def _memory_bytes(flags: Flags) -> int:

@@ -84,6 +84,16 @@ def test_a_chart_in_which_one_cell_is_too_short_ranks_nobody(tmp_path: Path) -> 
     assert sentence in sentences.verdict_rest(comparison.compare(run))
 
 
+def test_a_fill_that_the_time_limit_ended_is_not_ranked(tmp_path: Path) -> None:
+    """Gamma was stopped in this scenario; what it wrote says nothing of the rest."""
+    run = load_run(synthetic_run.write_varied(tmp_path))
+    reason = "only 1,000 of 5,000 entries"
+    stopped = CellName("gamma", "sync", "fillseqsync")
+    assert eligibility.unranked(run, "sync", "fillseqsync")["gamma"] == reason
+    (cell,) = (cell for cell in run.cells.values() if cell.name == stopped)
+    assert why(cell, "overwrite", cache_size=0) != reason
+
+
 @pytest.mark.parametrize(("writes", "ranked"), [(109, True), (111, False), (5, False)])
 def test_writers_next_to_readers_must_do_the_same_work(
     tmp_path: Path, writes: int, ranked: bool
