@@ -39,7 +39,7 @@ def test_the_switches_keep_their_state_in_the_address(
 ) -> None:
     report = Opened(chromium, page_file)
     page = report.page
-    cell = page.locator("#glance td.best b").first
+    cell = page.locator("#glance b[data-best=best]").first
     rate = cell.inner_text()
     page.locator("#tools label", has_text="× best").click()
     assert cell.inner_text() == "best"
@@ -53,10 +53,10 @@ def test_the_switches_keep_their_state_in_the_address(
     anchor = address[address.index("#") :]
     assert anchor == "#e=leveldb,treedb&m=best&t=dark"
     again = Opened(chromium, page_file, anchor)
-    assert again.page.locator("#glance td.best b").first.inner_text() == "best"
+    assert again.page.locator("#glance b[data-best=best]").first.inner_text() == "best"
     assert again.page.locator("[data-e=gamma]").first.is_hidden()
     again.page.locator("#tools label", has_text="rate").click()
-    assert again.page.locator("#glance td.best b").first.inner_text() == rate
+    assert again.page.locator("#glance b[data-best=best]").first.inner_text() == rate
     assert again.errors == []
     again.context.close()
 
