@@ -319,8 +319,8 @@ const Flag kFlags[] = {
     {.name = "crash",
      .field = FIELD(config.crash),
      .group = FlagGroup::kProcess,
-     .help = "kill this process (SIGKILL) once the last benchmark has flushed "
-             "and its result is written; nothing is settled or closed"},
+     .help = "kill this process (SIGKILL) once the last benchmark has flushed: "
+             "nothing is settled or closed, and a forked process reports"},
     {.name = "histogram",
      .field = FIELD(config.histogram),
      .group = FlagGroup::kProcess,

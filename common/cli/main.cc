@@ -64,14 +64,22 @@ int RunAll(const Config& config) {
   const auto report = [&config](const Measurement& measurement) {
     Report(measurement, config);
   };
+  // The last words of a killed process: no one would catch an exception.
+  const auto report_last = [&report](const Measurement& measurement) noexcept {
+    try {
+      report(measurement);
+    } catch (const std::exception& error) {
+      PrintError(error.what());
+    }
+  };
   int exit_status = 0;
   for (size_t i = 0; i < config.benchmarks.size(); ++i) {
     const Benchmark& benchmark = *config.benchmarks[i];
     const bool last = i + 1 == config.benchmarks.size();
     const Benchmark* next = last ? nullptr : config.benchmarks[i + 1];
-    const Measurement measurement = config.crash && last
-                                        ? runner.RunAndCrash(benchmark, report)
-                                        : runner.Run(benchmark, next);
+    const Measurement measurement =
+        config.crash && last ? runner.RunAndCrash(benchmark, report_last)
+                             : runner.Run(benchmark, next);
     report(measurement);
     if (Failed(measurement)) exit_status = kFailed;
   }

@@ -1,6 +1,5 @@
 #include "common/run/runner.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "common/mixes/mixes.h"
 #include "common/mixes/ycsb.h"
 #include "common/run/distribution_check.h"
+#include "common/run/flush_and_kill.h"
 #include "common/run/limits.h"
 #include "common/spec/quantities.h"
 #include "common/stream/from_config.h"
@@ -29,12 +29,6 @@ uint64_t TimeNs(Clock& clock, Action action) {
   const uint64_t start_ns = clock.NowNs();
   action();
   return clock.NowNs() - start_ns;
-}
-
-// Ends this process without running any destructor or exit handler.
-[[noreturn]] void KillSelf() {
-  kill(getpid(), SIGKILL);
-  _exit(128 + SIGKILL);  // the first process of a container survives that
 }
 
 // True if there may be something to flush and to settle.
@@ -260,13 +254,11 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
   if (Changes(benchmark)) unfinished_ = &benchmark;
   RunPhases(context, static_cast<bool>(report), m);
   if (report) {
+    // From here on this is a process without the engine's threads.
     m.ending = Ending::kKilled;
-    // A writer's Flush() counts here, but a killed process settles nothing.
-    m.settle_ns = 0;
-    m.deferred = {};
     Conclude(context, m);
     report(m);
-    KillSelf();
+    _exit(0);
   }
   if (StaysOpenFor(next)) {
     m.ending = Ending::kOpen;
@@ -293,10 +285,16 @@ void Runner::RunPhases(const RunContext& context, bool killed, Measurement& m) {
     const ResidentMemory memory = ResidentMemory::Now();
     m.anonymous_rss_bytes = memory.anonymous_bytes;
     m.file_rss_bytes = memory.file_bytes;
+    if (killed) {
+      m.peak_rss_bytes = memory.peak_bytes;
+      m.counters = database.Counters();
+      FlushLast(database, m);
+      return;
+    }
     if (defers) flush = Flush(database, m);
     m.peak_disk_bytes = DiskBytes(path_);
     m.counters = database.Counters();
-    if (defers && config_.settle && !killed) Settle(database, loop_end_ns, m);
+    if (defers && config_.settle) Settle(database, loop_end_ns, m);
   };
   m.run = RunLoops(context, database, handle_.session.get(),
                    handle_.group.get(), after_loops);
@@ -323,6 +321,16 @@ Usage Runner::Flush(Database& database, Measurement& m) {
   return usage;
 }
 
+// What a writer's flush takes is deferred work, and a killed process has none.
+void Runner::FlushLast(Database& database, Measurement& m) {
+  const bool defers = LeavesDeferredWork(*m.benchmark);
+  const uint64_t flush_ns = FlushAndKill(clock_, [&] {
+    if (defers) database.Flush();
+  });
+  handle_.Abandon();
+  if (defers && !m.benchmark->writer) m.flush_ns = flush_ns;
+}
+
 void Runner::Settle(Database& database, uint64_t loop_end_ns, Measurement& m) {
   const Resources before = Resources::Now();
   database.Settle();
@@ -339,7 +347,8 @@ void Runner::Settle(Database& database, uint64_t loop_end_ns, Measurement& m) {
 void Runner::Conclude(const RunContext& context, Measurement& m) const {
   const Benchmark& benchmark = context.benchmark;
   const LoopResult& loop = m.run.loop;
-  m.peak_rss_bytes = ResidentMemory::Now().peak_bytes;
+  m.peak_rss_bytes =
+      std::max(m.peak_rss_bytes, ResidentMemory::Now().peak_bytes);
   m.disk_bytes = DiskBytes(path_);
   m.peak_disk_bytes = std::max(m.peak_disk_bytes, m.disk_bytes);
   if (replay_) m.found_of = replay_->FoundOf(benchmark);

@@ -57,11 +57,11 @@ class Runner {
   // REQUIRES: a `next` that is not null is the benchmark of the next call
   Measurement Run(const Benchmark& benchmark, const Benchmark* next = nullptr);
 
-  // Runs the last benchmark of this process and then kills the process with
-  // SIGKILL.  Once the benchmark has flushed, its measurement is passed to
-  // `report`, with the database open; after that nothing is settled or closed,
-  // and no destructor runs.  Returns only if the benchmark, or `report`, failed
-  // before that.
+  // Runs the last benchmark of this process and kills the process with SIGKILL
+  // once the benchmark has flushed: nothing is settled or closed, and no
+  // destructor runs.  Another process, forked before the flush, passes the
+  // measurement to `report`, which must not throw, and ends.  Returns only if
+  // the benchmark failed before that.
   using Reporter = std::function<void(const Measurement&)>;
   Measurement RunAndCrash(const Benchmark& benchmark, const Reporter& report);
 
@@ -80,6 +80,13 @@ class Runner {
       session.reset();
       database.reset();
     }
+
+    // Forgets the database without destroying it.
+    void Abandon() {
+      static_cast<void>(group.release());
+      static_cast<void>(session.release());
+      static_cast<void>(database.release());
+    }
   };
 
   // Attempt(), with exceptions turned into a status.
@@ -94,12 +101,13 @@ class Runner {
   void Open(const Benchmark& benchmark, Measurement& measurement);
   // True if the open database can serve `next` as it is.
   bool StaysOpenFor(const Benchmark* next) const;
-  // Runs the loops, then flushes and, unless the process is `killed` then,
-  // settles.
+  // Runs the loops, then flushes and settles, or is `killed` by FlushLast().
   void RunPhases(const RunContext& context, bool killed,
                  Measurement& measurement);
   // Returns what the flush used, unless that is deferred.
   Usage Flush(Database& database, Measurement& measurement);
+  // Flushes and kills this process; returns in the one that goes on without it.
+  void FlushLast(Database& database, Measurement& measurement);
   void Settle(Database& database, uint64_t loop_end_ns,
               Measurement& measurement);
   void Conclude(const RunContext& context, Measurement& measurement) const;

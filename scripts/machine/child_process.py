@@ -120,9 +120,11 @@ class Executor(Protocol):
         timeout_s: float,
         ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
+        reporter: bool = False,
     ) -> ProcessResult:
         """Run a command to its end, or kill it at the timeout.
 
+        With `reporter`, a process that the command has started may end after it.
         Raises Interrupted if a stop is requested; OSError if it cannot start.
         """
 
@@ -150,6 +152,7 @@ class Spawner:
         timeout_s: float,
         ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
+        reporter: bool = False,
     ) -> ProcessResult:
         """Run a command to its end, or kill it at the timeout.
 
@@ -168,9 +171,12 @@ class Spawner:
             start_new_session=True,
         )
         tail = _Tail(child)
+        deadline_ns = started_ns + int(timeout_s * 1e9)
         try:
-            ended = self._wait(child, started_ns + int(timeout_s * 1e9), ticks)
+            ended = self._wait(child.pid, deadline_ns, ticks)
             wall_ns = time.monotonic_ns() - started_ns
+            if reporter and ended:
+                self._await_orphans({*earlier, child.pid}, deadline_ns)
         finally:
             left_behind = _kill_orphans({*earlier, child.pid})
             _kill_group(child)
@@ -181,14 +187,14 @@ class Spawner:
             _exit_text(child.returncode, ended), wall_ns, stderr, left_behind
         )
 
-    def _wait(
-        self,
-        child: subprocess.Popen[bytes],
-        deadline_ns: int,
-        ticks: Sequence[PeriodicCall],
-    ) -> bool:
-        """Return True once the child has ended, False at the deadline or a stop."""
-        pidfd = os.pidfd_open(child.pid)
+    def _await_orphans(self, exempt: Collection[int], deadline_ns: int) -> None:
+        """Return once every orphan has ended, or at the deadline or a stop."""
+        for pid in _children_in_other_sessions().keys() - set(exempt):
+            self._wait(pid, deadline_ns, ())
+
+    def _wait(self, pid: int, deadline_ns: int, ticks: Sequence[PeriodicCall]) -> bool:
+        """Return True once a child has ended, False at the deadline or a stop."""
+        pidfd = os.pidfd_open(pid)
         try:
             poll = select.poll()
             poll.register(pidfd, select.POLLIN)
@@ -203,7 +209,7 @@ class Spawner:
                 ready = [fd for fd, _ in poll.poll(wait_ms)]
                 if pidfd in ready:
                     return True
-                clock.call_due(child.pid)
+                clock.call_due(pid)
             return False
         finally:
             os.close(pidfd)

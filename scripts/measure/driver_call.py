@@ -104,7 +104,9 @@ def run_process(
     if observer is None:
         return context.executor.run(command, timeout_s)
     observer.begin()
-    outcome = context.executor.run(command, timeout_s, (context.tick, observer.tick))
+    outcome = context.executor.run(
+        command, timeout_s, (context.tick, observer.tick), reporter=call.killed
+    )
     observer.end()
     return outcome
 

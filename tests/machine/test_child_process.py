@@ -78,6 +78,20 @@ def test_processes_that_left_the_session_are_killed_and_counted(tmp_path: Path) 
     assert (outcome.exit, outcome.left_behind, was_alive) == ("0", 1, False)
 
 
+def test_the_reporter_of_a_killed_child_may_end_after_it(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    command = ("sh", "-c", f"(sleep 0.5; echo dead >{report}) & kill -9 $$")
+    outcome = Spawner(PATH).run(command, PATIENCE_S, reporter=True)
+    assert (outcome.exit, outcome.left_behind) == ("signal 9", 0)
+    assert report.read_text() == "dead\n"
+
+
+def test_a_reporter_that_does_not_end_is_killed_and_counted() -> None:
+    command = ("sh", "-c", "sleep 3600 & kill -9 $$")
+    outcome = Spawner(PATH).run(command, 0.5, reporter=True)
+    assert (outcome.exit, outcome.left_behind) == ("signal 9", 1)
+
+
 def test_a_stop_ends_the_child_and_refuses_the_next() -> None:
     spawner, seen = Spawner(PATH), list[int]()
 

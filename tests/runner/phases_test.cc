@@ -8,11 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -262,9 +265,9 @@ TEST_F(PhasesTest, LiveBytesAreThoseThatTheAuditCounts) {
   EXPECT_EQ(m[6].live_bytes, 16u + 100'000);
 }
 
-// Events are printed on stderr, which the parent test of the killed process
-// reads.
-class CrashDeathTest : public RunnerFixture {
+// Events are printed on stderr, which the test reads to its end: until the
+// killed process and the one that reports have both ended.
+class CrashTest : public RunnerFixture {
  protected:
   static Behaviour Telling() {
     const auto tell = [](const char* what) {
@@ -273,6 +276,7 @@ class CrashDeathTest : public RunnerFixture {
     Behaviour behaviour;
     behaviour.flush = tell("flush ");
     behaviour.settle = tell("settle ");
+    behaviour.end = tell("end ");
     behaviour.close = tell("close ");
     return behaviour;
   }
@@ -286,33 +290,87 @@ class CrashDeathTest : public RunnerFixture {
                  static_cast<unsigned long long>(m.deferred.cpu_ns()));
   }
 
+  // Returns the events of a process that runs the benchmarks and crashes after
+  // the last one.
+  std::string EventsOf(const std::vector<std::string_view>& earlier,
+                       std::string_view last, Behaviour behaviour = Telling(),
+                       const Runner::Reporter& report = Tell) {
+    std::array<int, 2> ends;
+    EXPECT_EQ(pipe(ends.data()), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      dup2(ends[1], STDERR_FILENO);
+      close(ends[1]);
+      RunAndCrash(earlier, last, std::move(behaviour), report);
+      _exit(0);
+    }
+    close(ends[1]);
+    std::string events;
+    char byte;
+    while (read(ends[0], &byte, 1) == 1) events.push_back(byte);
+    close(ends[0]);
+    int status = 0;
+    waitpid(pid, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << events;
+    return events;
+  }
+
+ private:
   void RunAndCrash(const std::vector<std::string_view>& earlier,
-                   std::string_view name) {
-    const Driver driver = Wrapped(Telling());
+                   std::string_view last, Behaviour behaviour,
+                   const Runner::Reporter& report) {
+    const Driver driver = Wrapped(std::move(behaviour));
     Runner runner(driver, config_, clock_);
     for (const std::string_view each : earlier)
       runner.Run(*FindBenchmark(each));
     std::fputs("| ", stderr);
-    runner.RunAndCrash(*FindBenchmark(name), Tell);
+    runner.RunAndCrash(*FindBenchmark(last), report);
     std::fputs("survived ", stderr);
   }
 };
 
-TEST_F(CrashDeathTest, EndsAfterTheFlush) {
-  EXPECT_EXIT(RunAndCrash({}, "fillseq"), testing::KilledBySignal(SIGKILL),
-              "^\\| flush fillseq killed 500 0\\+0 $");
-  EXPECT_EXIT(RunAndCrash({"fillseq"}, "compact"),
-              testing::KilledBySignal(SIGKILL),
-              "^flush settle close \\| flush compact killed 1 0\\+0 $");
+TEST_F(CrashTest, EndsAfterTheFlush) {
+  EXPECT_EQ(EventsOf({}, "fillseq"), "| flush fillseq killed 500 0+0 ");
+  EXPECT_EQ(EventsOf({"fillseq"}, "compact"),
+            "flush settle end close | flush compact killed 1 0+0 ");
 }
 
-TEST_F(CrashDeathTest, AReadEndsAfterItsLoop) {
-  EXPECT_EXIT(RunAndCrash({"fillseq"}, "readrandom"),
-              testing::KilledBySignal(SIGKILL),
-              "^flush settle close \\| readrandom killed 500 0\\+0 $");
+TEST_F(CrashTest, AReadEndsAfterItsLoop) {
+  EXPECT_EQ(EventsOf({"fillseq"}, "readrandom"),
+            "flush settle end close | readrandom killed 500 0+0 ");
 }
 
-TEST_F(CrashDeathTest, AFailureBeforeTheFlushPreventsTheKill) {
+TEST_F(CrashTest, EndsNoSessionOfAThread) {
+  config_.threads = 4;
+  EXPECT_EQ(EventsOf({}, "fillrandom"), "| flush fillrandom killed 500 0+0 ");
+}
+
+// A thread of the engine could otherwise write what the flush has left out.
+TEST_F(CrashTest, TheEngineIsDeadWhileTheResultIsReported) {
+  auto* const beats = static_cast<std::atomic<uint64_t>*>(
+      mmap(nullptr, sizeof(std::atomic<uint64_t>), PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(static_cast<void*>(beats), MAP_FAILED);
+  pid_t engine = 0;
+  Behaviour behaviour;
+  behaviour.open = [&] { engine = getpid(); };
+  behaviour.flush = [beats] {
+    std::thread([beats] {
+      for (;; ++*beats) std::this_thread::yield();
+    }).detach();
+    while (*beats == 0) std::this_thread::yield();
+  };
+  const auto report = [&](const Measurement&) {
+    while (getppid() == engine) std::this_thread::yield();
+    const uint64_t before = *beats;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::fputs(*beats == before ? "dead" : "alive", stderr);
+  };
+  EXPECT_EQ(EventsOf({}, "fillseq", behaviour, report), "| dead");
+  munmap(beats, sizeof(*beats));
+}
+
+TEST_F(CrashTest, AFailureBeforeTheFlushPreventsTheKill) {
   Behaviour behaviour = Telling();
   behaviour.flush = [] { throw std::runtime_error("disk full"); };
   const Driver driver = Wrapped(behaviour);
@@ -321,17 +379,6 @@ TEST_F(CrashDeathTest, AFailureBeforeTheFlushPreventsTheKill) {
                                            [](const Measurement&) { FAIL(); });
   EXPECT_EQ(m.status, Status::kError);
   EXPECT_EQ(m.reason, "disk full");
-}
-
-TEST_F(CrashDeathTest, ALineThatCannotBeWrittenIsAnError) {
-  const Driver driver = Wrapped({});
-  Runner runner(driver, config_, clock_);
-  const Measurement m = runner.RunAndCrash(
-      *FindBenchmark("fillseq"),
-      [](const Measurement&) { throw std::runtime_error("no file"); });
-  EXPECT_EQ(m.status, Status::kError);
-  EXPECT_EQ(m.reason, "no file");
-  EXPECT_EQ(m.ending, Ending::kClosed);
 }
 
 }  // namespace

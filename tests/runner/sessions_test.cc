@@ -56,22 +56,6 @@ TEST_F(Sessions, EndWithinTheTimeOfTheClose) {
   }
 }
 
-TEST_F(Sessions, AreNotEndedByAKill) {
-  Behaviour behaviour;
-  behaviour.flush = Note("flush");
-  behaviour.end = Note("end");
-  behaviour.close = Note("close");
-  const Driver driver = Wrapped(behaviour);
-  Runner runner(driver, config_, clock_);
-  std::string until_then;
-  runner.RunAndCrash(*FindBenchmark("fillrandom"), [&](const Measurement&) {
-    until_then = events_;
-    throw std::runtime_error("survives");
-  });
-  EXPECT_EQ(until_then, "flush ");
-  EXPECT_EQ(events_, "flush end end end end close ");
-}
-
 TEST_F(Sessions, OfReadersStartAfterTheFirstWrite) {
   std::atomic<uint64_t> writes = 0;
   std::atomic<bool> early = false;
