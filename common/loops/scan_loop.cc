@@ -96,12 +96,42 @@ class Sequence {
   bool at_end_ = false;  // no entry is left to visit
 };
 
-// Scans at most `limit` entries from one end.
+// Returns the hash of an entry: of its bytes, not of what they ought to be.
+uint64_t HashEntry(std::string_view key, std::string_view value) {
+  return MixProduct(HashBytes(key), HashBytes(value));
+}
+
+// Returns the sum of the hashes of all entries that must be present, with each
+// value generated as for a write.
+uint64_t WrittenDigest(const ThreadContext& w) {
+  KeyBuffer key(w.config.key_shape());
+  std::string value(w.values.buffer_size(), 0);
+  uint64_t digest = 0;
+  const uint64_t end = w.oracle.key_space();
+  for (uint64_t index = w.oracle.NextPresent(0); index < end;
+       index = w.oracle.NextPresent(index + 1)) {
+    const auto [_, version, root] = w.check.ExpectedOf(index);
+    size_t size = 0;
+    if (w.oracle.HasSizes()) {
+      size = w.oracle.SizeOf(index, version, root, w.values);
+      value.resize(std::max(value.size(), Values::BufferSize(size)));
+      w.values.WriteSized(root, size, value.data());
+    } else {
+      size = w.values.Write(index, version, value.data());
+    }
+    digest += HashEntry(key.Set(index), {value.data(), size});
+  }
+  return digest;
+}
+
+// Scans at most `limit` entries from one end.  `digest` receives the sum of
+// the hashes of the entries as the engine returned them, unless it is null.
 LoopResult VisitEntries(const ThreadContext& w, Session& session, Order order,
-                        uint64_t limit, bool ordered) {
+                        uint64_t limit, bool ordered, uint64_t* digest) {
   uint64_t operations = 0;
   Sequence sequence(w, order);
   const auto visit = [&](std::string_view key, std::string_view value) {
+    if (digest != nullptr) *digest += HashEntry(key, value);
     if (ordered) {
       sequence.Visit(key, value);
     } else {
@@ -173,7 +203,7 @@ LoopResult RunScan(const ThreadContext& w, Session& session) {
   const uint64_t reads = ReadsOf(w.benchmark, w.config);
   // A driver that stores nothing has no order to check.
   const bool ordered = w.driver.stores;
-  LoopResult result = VisitEntries(w, session, order, reads, ordered);
+  LoopResult result = VisitEntries(w, session, order, reads, ordered, nullptr);
   if (!w.meter.expired()) result.scan_limit = reads;
   return result;
 }
@@ -183,9 +213,16 @@ LoopResult RunVerify(const ThreadContext& w, Session& session) {
   // One entry more than expected is enough to detect a surplus.
   const Oracle::Contents all = w.oracle.Sum(w.values);
   const uint64_t limit = all.entries + 1;
-  LoopResult result = VisitEntries(w, session, Order::kForward, limit, ordered);
+  uint64_t received = 0;
+  LoopResult result =
+      VisitEntries(w, session, Order::kForward, limit, ordered, &received);
   result.scan_limit = limit;
   CheckComplete(w, result, all);
+  result.digest = received;
+  if (w.driver.stores && received != WrittenDigest(w)) {
+    w.check.Fail("the bytes of a scan have another digest than those",
+                 "written");
+  }
   // Otherwise the caller would check the scan a second time, with a tally that
   // then includes the sampled gets.
   result.scan_limit.reset();

@@ -137,6 +137,7 @@ class AuditFigures(TypedDict, total=False):
     status: str
     reason: str
     entries: int | None
+    digest: str | None  # of the bytes that the audit received
     audit_ns: int | None
     open_ns: int | None
 

@@ -117,6 +117,12 @@ def _work(record: Record) -> Work:
     )
 
 
+def _digest(record: Record) -> str:
+    """Return the digest of what was due and, if audited, that of the bytes received."""
+    received = (record["audit"] or {}).get("digest")
+    return f"{record['digest']}/{received}" if received else record["digest"]
+
+
 def _contradictions(
     believed: Sequence[tuple[int, Record]], twins: Mapping[str, str]
 ) -> list[tuple[int, str]]:
@@ -130,7 +136,7 @@ def _contradictions(
         groups.setdefault((engine, _work(record)), []).append((index, record))
     wrong = []
     for (engine, work), lines in groups.items():
-        digests = sorted({record["digest"] for _, record in lines})
+        digests = sorted({_digest(record) for _, record in lines})
         if len(digests) == 1:
             continue
         fault = f"{engine} contradicts itself in repetition {work[2]}"
@@ -144,7 +150,7 @@ def _disputes(records: Iterable[Record]) -> dict[tuple[str, str], str]:
     groups: dict[Work, dict[str, set[str]]] = {}
     for record in records:
         engines = groups.setdefault(_work(record), {})
-        engines.setdefault(record["digest"], set()).add(record["engine"])
+        engines.setdefault(_digest(record), set()).add(record["engine"])
     reasons: dict[tuple[str, str], str] = {}
     for (scenario, benchmark, repetition, _, _), digests in sorted(groups.items()):
         if len(digests) > 1:

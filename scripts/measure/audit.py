@@ -43,6 +43,7 @@ class Audit:
             "status": self.checked.status,
             "reason": self.checked.reason,
             "entries": record["ops"] if ok else None,
+            "digest": record["digest"] if ok else None,
             "audit_ns": self.outcome.wall_ns if ok else None,
             "open_ns": record["open_ns"] if ok else None,
         }

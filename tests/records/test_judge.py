@@ -109,6 +109,18 @@ def test_cells_with_disagreeing_digests_are_not_ranked(
     assert [len(s.won) for s in standings] == [7, 0, 0]
 
 
+def test_audits_that_received_other_bytes_dispute_a_chart(tmp_path: Path) -> None:
+    def change(_: dict[str, Any], lines: Lines) -> None:
+        for line in (x for x in lines if x["audit"]):
+            line["audit"]["digest"] = "a" * 16
+        lines_of(lines, "alpha", WRITE)[2]["audit"]["digest"] = "b" * 16
+
+    run = read(tmp_path, change)
+    assert status_of(run, "gamma", WRITE) == "disputed"
+    cell = run.cells[CellName("gamma", *WRITE)]
+    assert f"/{'b' * 16} from alpha" in cell.reason
+
+
 def test_a_wrong_line_disputes_nothing(tmp_path: Path) -> None:
     run = read(
         tmp_path,
