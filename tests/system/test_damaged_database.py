@@ -41,7 +41,16 @@ def measure(folder: Path, engine: str, damage: str) -> tuple[int, dict[str, obje
     shim, real = drivers / f"db_bench_{engine}", BUILD / f"drivers/db_bench_{engine}"
     shim.write_text(_SHIM.format(python=sys.executable, damage=damage, engine=real))
     shim.chmod(0o755)
-    words = ["run", "quick", "-e", engine, "-k", "*/baseline/fillrandom", "-n", "1"]
+    words = [
+        "run",
+        "leveldb-2011-tenth",
+        "-e",
+        engine,
+        "-k",
+        "*/baseline/fillrandom",
+        "-n",
+        "1",
+    ]
     words += ["--num", "20000", "--no-latency", "--no-report", "--timeout", "60s"]
     for name in ("build", "data", "results"):
         words += [f"--{name}-dir", str(folder / name)]
