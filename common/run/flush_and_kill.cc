@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,17 @@ namespace {
 
 [[noreturn]] void ThrowErrno(const char* call) {
   throw std::system_error(errno, std::generic_category(), call);
+}
+
+// Forks.  The new process has the name kReporterName from its first moment.
+pid_t ForkReporter() {
+  std::array<char, 16> name{};
+  prctl(PR_GET_NAME, name.data());
+  prctl(PR_SET_NAME, kReporterName);
+  const pid_t pid = fork();
+  if (pid != 0) prctl(PR_SET_NAME, name.data());
+  if (pid < 0) ThrowErrno("fork");
+  return pid;
 }
 
 // Ends this process without running any destructor or exit handler.
@@ -40,8 +52,7 @@ uint64_t FlushAndKill(Clock& clock, const std::function<void()>& flush) {
   std::array<int, 2> ends;
   if (pipe2(ends.data(), O_CLOEXEC) != 0) ThrowErrno("pipe2");
   const auto [from, to] = ends;
-  const pid_t pid = fork();
-  if (pid < 0) ThrowErrno("fork");
+  const pid_t pid = ForkReporter();
   if (pid == 0) {
     close(to);
     return Receive(from);

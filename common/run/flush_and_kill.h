@@ -10,6 +10,10 @@
 
 namespace kvmatrix {
 
+// The name of the forked process, by which whoever has started the killed one
+// tells it from processes that an engine has left (as in /proc/PID/comm).
+inline constexpr char kReporterName[] = "db_bench_report";
+
 // Forks, calls `flush` in this process and kills it with SIGKILL.  Between the
 // two there are only a reading of the clock and a write of 8 bytes, so that no
 // thread of an engine has time to complete what the flush has left out.

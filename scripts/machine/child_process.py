@@ -28,6 +28,8 @@ STDERR_TAIL_BYTES = 4096
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 INTERRUPTED = 130  # the exit code, as a shell reports Ctrl-C: 128 + SIGINT
 _LONGEST_WAIT_MS = 3.6e6  # poll() takes at most 2^31 - 1
+# The name of a process that reports for a killed one: common/run/flush_and_kill.cc.
+REPORTER = "db_bench_report"
 TICK_S = 0.25  # the period of calls that update a display
 
 
@@ -120,11 +122,10 @@ class Executor(Protocol):
         timeout_s: float,
         ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
-        reporter: bool = False,
     ) -> ProcessResult:
         """Run a command to its end, or kill it at the timeout.
 
-        With `reporter`, a process that the command has started may end after it.
+        A process named REPORTER that the command has started may end after it.
         Raises Interrupted if a stop is requested; OSError if it cannot start.
         """
 
@@ -152,7 +153,6 @@ class Spawner:
         timeout_s: float,
         ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
-        reporter: bool = False,
     ) -> ProcessResult:
         """Run a command to its end, or kill it at the timeout.
 
@@ -175,8 +175,9 @@ class Spawner:
         try:
             ended = self._wait(child.pid, deadline_ns, ticks)
             wall_ns = time.monotonic_ns() - started_ns
-            if reporter and ended:
-                self._await_orphans({*earlier, child.pid}, deadline_ns)
+            for pid in _children_in_other_sessions().keys() - earlier - {child.pid}:
+                if _name_of(pid) == REPORTER:
+                    self._wait(pid, deadline_ns, ())
         finally:
             left_behind = _kill_orphans({*earlier, child.pid})
             _kill_group(child)
@@ -186,11 +187,6 @@ class Spawner:
         return ProcessResult(
             _exit_text(child.returncode, ended), wall_ns, stderr, left_behind
         )
-
-    def _await_orphans(self, exempt: Collection[int], deadline_ns: int) -> None:
-        """Return once every orphan has ended, or at the deadline or a stop."""
-        for pid in _children_in_other_sessions().keys() - set(exempt):
-            self._wait(pid, deadline_ns, ())
 
     def _wait(self, pid: int, deadline_ns: int, ticks: Sequence[PeriodicCall]) -> bool:
         """Return True once a child has ended, False at the deadline or a stop."""
@@ -269,6 +265,13 @@ def _children_in_other_sessions() -> dict[int, str]:
             if fields[1] == parent and fields[3] != session:
                 states[int(folder.name)] = fields[0]
     return states
+
+
+def _name_of(pid: int) -> str:
+    """Return the name of a process; "" if it has ended."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
+    return ""
 
 
 def _kill_orphans(exempt: Collection[int]) -> int:

@@ -104,9 +104,7 @@ def run_process(
     if observer is None:
         return context.executor.run(command, timeout_s)
     observer.begin()
-    outcome = context.executor.run(
-        command, timeout_s, (context.tick, observer.tick), reporter=call.killed
-    )
+    outcome = context.executor.run(command, timeout_s, (context.tick, observer.tick))
     observer.end()
     return outcome
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scripts.machine.child_process import (
+    REPORTER,
     STDERR_TAIL_BYTES,
     Interrupted,
     PeriodicCall,
@@ -18,6 +19,7 @@ from tests.places import PATIENCE_S
 from tests.support.lab import is_alive
 
 PATH = {"PATH": "/usr/bin:/bin"}
+NAMED_AS_REPORTER = f"echo {REPORTER} >/proc/$$/comm"
 LIMITS_S = (0.5, 5.0, 50.0, 500.0)  # a busy machine may need more to start a process
 
 
@@ -80,16 +82,18 @@ def test_processes_that_left_the_session_are_killed_and_counted(tmp_path: Path) 
 
 def test_the_reporter_of_a_killed_child_may_end_after_it(tmp_path: Path) -> None:
     report = tmp_path / "report"
-    command = ("sh", "-c", f"(sleep 0.5; echo dead >{report}) & kill -9 $$")
-    outcome = Spawner(PATH).run(command, PATIENCE_S, reporter=True)
+    reporter = f"(sleep 0.5; echo dead >{report})"
+    command = ("sh", "-c", f"{NAMED_AS_REPORTER}; {reporter} & kill -9 $$")
+    outcome = Spawner(PATH).run(command, PATIENCE_S)
     assert (outcome.exit, outcome.left_behind) == ("signal 9", 0)
     assert report.read_text() == "dead\n"
 
 
 def test_a_reporter_that_does_not_end_is_killed_and_counted() -> None:
-    command = ("sh", "-c", "sleep 3600 & kill -9 $$")
-    outcome = Spawner(PATH).run(command, 0.5, reporter=True)
-    assert (outcome.exit, outcome.left_behind) == ("signal 9", 1)
+    reporter = "(sleep 3600; true)"
+    command = ("sh", "-c", f"{NAMED_AS_REPORTER}; {reporter} & kill -9 $$")
+    outcome = Spawner(PATH).run(command, 5.0)
+    assert (outcome.exit, outcome.left_behind) == ("signal 9", 2)  # and its sleep
 
 
 def test_a_stop_ends_the_child_and_refuses_the_next() -> None:

@@ -46,11 +46,10 @@ class ToolExecutor(FakeExecutor):
         timeout_s: float,
         ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
-        reporter: bool = False,
     ) -> ProcessResult:
         tool = Path(command[0])
         if tool.suffix != _TOOL:
-            return super().run(command, timeout_s, ticks, stdout, reporter)
+            return super().run(command, timeout_s, ticks, stdout)
         report, *rest = command[1:]
         outcome = super().run(rest, timeout_s, ticks, stdout)
         logged = [str(rest[0]), *(w for w in map(str, rest) if w.startswith("--n"))]

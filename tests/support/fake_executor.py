@@ -43,7 +43,6 @@ class FakeExecutor:
         timeout_s: float,
         ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
-        reporter: bool = False,
     ) -> ProcessResult:
         """Run a command as scripts.machine.child_process.Spawner would."""
         self.stop.check()
@@ -58,7 +57,7 @@ class FakeExecutor:
             driver, command = None, check_command(words[1:])
         if driver is None:
             return Spawner(self.environment, self.stop).run(
-                command, timeout_s, ticks, stdout, reporter
+                command, timeout_s, ticks, stdout
             )
         return _served(driver, timeout_s, ticks, stdout)
 
@@ -112,13 +111,12 @@ class DeadlyExecutor(FakeExecutor):
         timeout_s: float,
         ticks: Sequence[PeriodicCall] = (),
         stdout: int | IO[bytes] = subprocess.DEVNULL,
-        reporter: bool = False,
     ) -> ProcessResult:
         """Run a command, unless this process is killed before."""
         self.left[0] -= 1
         if self.left[0] < 0 and self.before:
             os.kill(os.getpid(), signal.SIGKILL)
-        outcome = super().run(command, timeout_s, ticks, stdout, reporter)
+        outcome = super().run(command, timeout_s, ticks, stdout)
         if self.left[0] < 0:
             os.kill(os.getpid(), signal.SIGKILL)
         return outcome
