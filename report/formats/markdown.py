@@ -102,6 +102,8 @@ def _cell(chart: Chart, row: Row) -> str:
     if not row.engine.ranked:
         return rate + signs
     accepted = _figure(rate, row.lead(row.accepted), row.off_best, row.accepted)
+    if row.leads and (group := chart.group_of(row.engine.name)):
+        accepted += f" [{group}]"
     finished = ""
     if row.finished_rate is not None:
         rate = numbers.rounded(row.finished_rate)

@@ -76,6 +76,14 @@ class Chart:
         """The unit of the chart's rates."""
         return titles.unit(self.benchmark)
 
+    def group_of(self, engine: str) -> str:
+        """Return what an engine shares with those that it is compared with.
+
+        "" if all engines of the chart are compared.
+        """
+        groups = [r.group for r in self.accepted if engine in r.medians_ns]
+        return groups[0] if groups and len(self.accepted) > 1 else ""
+
     @property
     def disagreements(self) -> tuple[Ranking, ...]:
         """The accepted rankings whose winner is another one when it has finished."""

@@ -15,7 +15,8 @@ from report.verdict.contest import LEVEL, ChartVerdict, Outcome, Ranking
 
 # What a star or a bold rate means.  Source of the rates: ERROR_RATES.md.
 WIN_RULE = (
-    "wins: significantly faster than every other engine, in ratios of the same round"
+    "wins: significantly faster than every other engine that makes the same promise for"
+    " a crash of the machine, in ratios of the same round"
     " (where two are equal and ahead of the others, one wins in 1 to 4 of 100 charts)"
 )
 LEVEL_TEXT = numbers.limit(LEVEL)
@@ -47,6 +48,8 @@ def verdict_rest(comparison: Comparison) -> str:
         return " ".join([".", *rest])
     won = outcomes[Outcome.WIN]
     sentences = [f": {won or 'no'} {'winner' if won == 1 else 'winners'}."]
+    if len(rankings) > sum(bool(chart.accepted) for chart in comparison.charts):
+        sentences.append("Only engines that make the same promise are compared.")
     if number := outcomes[Outcome.LEVEL]:
         ranked = numbers.count(number, "ranking")
         sentences.append(f"In {ranked} the leaders are level within {LEVEL_TEXT}.")
@@ -76,7 +79,8 @@ def standing_lines(comparison: Comparison) -> list[str]:
         return []
     lines = []
     for standing in comparison.standings:
-        parts = [f"{verb} {chart_list(charts)}" for verb, charts in led(standing)]
+        name = standing.engine.name
+        parts = [f"{verb} {chart_list(charts, name)}" for verb, charts in led(standing)]
         rated = numbers.count(standing.rated, "chart")
         what = "; ".join(parts) or ("wins no chart" if standing.rated else "no rate")
         lines.append(f"{standing.engine.title}, measured in {rated}: {what}")
@@ -94,11 +98,16 @@ def led(standing: Standing) -> list[tuple[str, tuple[Chart, ...]]]:
     return [(verb, charts) for verb, charts in pairs if charts]
 
 
-def chart_list(charts: Sequence[Chart]) -> str:
-    """Return the names of charts: "Baseline (sequential reads, random reads)"."""
+def chart_list(charts: Sequence[Chart], engine: str) -> str:
+    """Return the names of charts: "Baseline (sequential reads, random reads)".
+
+    A chart in which not all engines are compared names the group of this one.
+    """
     groups: dict[str, list[str]] = {}
     for chart in charts[:_MOST_NAMED]:
         label = titles.inside(chart.label)
+        if group := chart.group_of(engine):
+            label += f" [{group}]"
         groups.setdefault(chart.scenario.title, []).append(label)
     names = [f"{title} ({', '.join(labels)})" for title, labels in groups.items()]
     more = len(charts) - _MOST_NAMED

@@ -362,7 +362,9 @@ def test_engines_of_different_promises_are_never_compared(tmp_path: Path) -> Non
             line["promise"] = promises.get(name)
 
     run = run_of(tmp_path, {}, change)
-    read, _, write, _ = comparison.compare(run).charts
+    compared = comparison.compare(run)
+    read, _, write, _ = compared.charts
+    assert "l writes [may be corrupt]," in sentences.standing_lines(compared)[1]
     assert [ranking.group for ranking in read.accepted] == [""]
     assert [(r.group, r.winner) for r in write.accepted] == [
         ("may lose the newest", ""),
