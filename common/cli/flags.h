@@ -45,6 +45,7 @@ struct CommandLine {
   bool sync = false;
   std::string durability = "buffered";
   double duration_s = 0;  // 0: no limit
+  double warmup_s = 0;
   std::string db;
   std::string json;
   std::string progress;

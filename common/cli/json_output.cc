@@ -58,7 +58,9 @@ Json LatencyJson(const std::optional<Histogram>& latency) {
 
 Json OpenLoopJson(const std::optional<OpenLoopFigures>& figures) {
   if (!figures) return nullptr;
+  const double max = figures->max_ops_per_sec;
   return {{"rate_ops_per_sec", figures->rate_ops_per_sec},
+          {"max_ops_per_sec", max > 0 ? Json(max) : Json(nullptr)},
           {"offered_ops_per_sec", figures->offered_ops_per_sec},
           {"achieved_ops_per_sec", figures->achieved_ops_per_sec},
           {"late_starts", figures->late_starts},
@@ -213,6 +215,7 @@ void AddParts(const Measurement& m, Json& json) {
     return ok && !parts.empty() ? Json(parts) : Json(nullptr);
   };
   json["ops_by_thread"] = some(m.run.operations_by_thread);
+  json["warmup_ops_by_thread"] = some(m.run.warmup_operations_by_thread);
   json["ops_by_type"] = some(m.run.loop.by_type);
   json["latency_by_type_ns"] = ok ? LatencyByTypeJson(m) : nullptr;
   json["writer"] = ok ? WriterJson(m.run.writer) : nullptr;

@@ -131,6 +131,18 @@ Problem RateOfOneCall(const Benchmark& benchmark, const Config& config) {
          " is a single call on the engine and cannot be run at a rate";
 }
 
+// Rules about rates that are a share.
+
+Problem ShareOfNothing(const Config& config) {
+  if (config.rate_share == 0 || config.warmup_ns > 0) return "";
+  return "is a share of the rate of the warm-up; add --warmup";
+}
+
+Problem SwingingShare(const Config& config) {
+  if (config.rate_share == 0 || !config.mix.mixgraph.sine_mix_rate) return "";
+  return "cannot be used with --sine_mix_rate; leave one of them out";
+}
+
 // Rules about YCSB's workloads.
 
 Problem FewRecords(const Benchmark& benchmark, const Config& config) {
@@ -277,7 +289,8 @@ constexpr Rule kRules[] = {
     {"value_k", NoPareto},           {"value_size_min", CrossedSizes},
     {"value_size_max", LargeValues}, {"transactions", ManyTransactions},
     {"keyrange_dist_a", ColdRanges}, {"mix_get_ratio", NoTypes},
-    {"sine_d", DeepSwing},
+    {"sine_d", DeepSwing},           {"rate_share", ShareOfNothing},
+    {"rate_share", SwingingShare},
 };
 
 constexpr BenchmarkRule kBenchmarkRules[] = {

@@ -84,9 +84,15 @@ std::string Message(const Measurement& m) {
 }
 
 std::string OpenLoopText(const OpenLoopFigures& figures) {
-  return Format("%sachieved %.0f of %.0f ops/s offered\n",
+  std::string share;
+  if (const double max = figures.max_ops_per_sec; max > 0) {
+    share = Format(", %.3g %% of the %.0f ops/s of the warm-up",
+                   100 * figures.rate_ops_per_sec / max, max);
+  }
+  return Format("%sachieved %.0f of %.0f ops/s offered",
                 figures.saturated() ? "saturated: " : "open loop: ",
                 figures.achieved_ops_per_sec, figures.offered_ops_per_sec) +
+         share + "\n" +
          Format("%llu late starts, at most %.3f micros behind the schedule\n",
                 static_cast<unsigned long long>(figures.late_starts),
                 static_cast<double>(figures.max_lag_ns) / 1e3);

@@ -159,8 +159,11 @@ class MixLoop {
   // between them too: one may be put and deleted again during the scan.
   void LookAhead(const MixStep& step) {
     const bool absent_too = Contention::kOthersWrite && w_.mix->Deletes();
+    reverse_ = step.operation == Operation::kScanReverse;
     const auto next = [&](uint64_t key) {
-      return absent_too ? key : w_.oracle.NextPresent(key);
+      if (absent_too || key >= w_.oracle.key_space()) return key;
+      return reverse_ ? w_.oracle.PreviousPresent(key + 1)
+                      : w_.oracle.NextPresent(key);
     };
     limit_ = std::max<uint64_t>(step.scan_length, 1);
     ahead_.clear();
@@ -169,7 +172,7 @@ class MixLoop {
     while (present < limit_ && key < w_.oracle.key_space()) {
       ahead_.push_back({key, Contention::Observe(w_, key)});
       if (w_.oracle.Version(key) != 0) ++present;
-      key = next(key + 1);
+      key = next(reverse_ ? key - 1 : key + 1);  // past 0 there is kNone
     }
   }
 
@@ -177,7 +180,7 @@ class MixLoop {
     size_t met = 0;  // entries of ahead_ visited so far
     uint64_t visited = 0;
     uint64_t last = kNone;
-    session_.Scan(key_bytes_, Order::kForward,
+    session_.Scan(key_bytes_, reverse_ ? Order::kBackward : Order::kForward,
                   [&](std::string_view key, std::string_view value) {
                     const std::optional<uint64_t> index = w_.check.IndexOf(key);
                     if (index) {
@@ -204,13 +207,21 @@ class MixLoop {
         w_, key, ahead ? ahead_[met - 1].known : Contention::Absent(), value);
   }
 
-  // True if `key` may follow `last` in a scan from `start`: keys ascend, and no
-  // entry that was present before the scan is skipped.  An entry that is not
-  // among those was inserted since; Compare() decides if that is possible.
+  // True if the scan visits key `a` before key `b`.
+  bool Precedes(uint64_t a, uint64_t b) const {
+    return reverse_ ? a > b : a < b;
+  }
+
+  // True if `key` may follow `last` in a scan from `start`: keys are in the
+  // order of the scan, and no entry that was present before the scan is
+  // skipped.  An entry that is not among those was inserted since; Compare()
+  // decides if that is possible.
   bool Follows(uint64_t key, uint64_t last, uint64_t start, size_t& met) const {
-    if (last == kNone ? key < start : key <= last) return false;
+    if (last == kNone ? Precedes(key, start) : !Precedes(last, key)) {
+      return false;
+    }
     size_t here = met;
-    while (here < ahead_.size() && ahead_[here].key < key) ++here;
+    while (here < ahead_.size() && Precedes(ahead_[here].key, key)) ++here;
     const bool allowed = MaySkipTo(here, met);
     met = here < ahead_.size() && ahead_[here].key == key ? here + 1 : here;
     return allowed;
@@ -255,7 +266,8 @@ class MixLoop {
   std::optional<KeyClaim> claim_;  // held during a put
   uint64_t claim_wait_ns_ = 0;
   std::vector<Ahead> ahead_;
-  uint64_t limit_ = 0;  // entries that the next scan visits at most
+  bool reverse_ = false;  // the direction of the next scan
+  uint64_t limit_ = 0;    // entries that the next scan visits at most
   uint64_t bytes_ = 0;
   std::array<uint64_t, kOperations> counts_{};
   std::array<std::optional<TickHistogram>, kOperations> latencies_;

@@ -38,15 +38,21 @@ using Workers = std::vector<std::unique_ptr<Worker>>;
 
 Meter::Plan MeasuredPlan(const RunContext& context,
                          const ThreadShare& thread_share, StartGate* gate) {
-  const bool swings = Swings(context.benchmark, context.config);
-  const double rate = swings ? context.config.mix.mixgraph.sine_d
-                             : context.config.rate_ops_per_sec;
-  return {.duration_ns = context.config.duration_ns,
-          .latencies = context.config.histogram,
-          .rate_ops_per_sec = rate / static_cast<double>(thread_share.threads),
+  const Config& config = context.config;
+  const bool swings = Swings(context.benchmark, config);
+  const double rate =
+      swings ? config.mix.mixgraph.sine_d : config.rate_ops_per_sec;
+  const double rate_of_thread =
+      rate / static_cast<double>(thread_share.threads);
+  // Each thread has measured a rate of its own; see WarmUp.
+  const bool is_share =
+      WarmsUp(context.benchmark, config) && config.rate_share > 0;
+  return {.duration_ns = config.duration_ns,
+          .latencies = config.histogram,
+          .rate_ops_per_sec = is_share ? config.rate_share : rate_of_thread,
           .arrivals_seed = StreamSeed(thread_share.SeedOf(context.stream_seed),
                                       "arrivals", 0),
-          .swing = swings ? SwingOf(context.config) : Swing{},
+          .swing = swings ? SwingOf(config) : Swing{},
           .gate = gate};
 }
 
@@ -145,12 +151,70 @@ RunResult Combine(const RunContext& context, const Workers& workers) {
   return result;
 }
 
+// The loops before the measured ones: those of the same benchmark, with keys of
+// their own, for --warmup.  Each thread runs its own on the session of its
+// measured loop, which starts when all threads have arrived there.  Closed
+// loops if the measured ones have a share of their rate.
+class WarmUp {
+ public:
+  WarmUp(const RunContext& context, ThreadGroup* group)
+      : is_scale_(context.config.rate_share > 0),
+        config_(Endless(context.config)),
+        context_{context.driver, context.benchmark,    config_,
+                 context.values, *context.warmup_seed, context.oracle,
+                 context.clock,  unwatched_,           context.mix} {
+    const uint64_t threads = ThreadsOf(context.benchmark, config_);
+    for (uint64_t thread = 0; thread < threads; ++thread) {
+      const ThreadShare share{thread, threads};
+      workers_.push_back(std::make_unique<Worker>(
+          context_, unwatched_, MeasuredPlan(context_, share, nullptr), share,
+          group));
+    }
+  }
+
+  // Runs the loop of a thread, and sets the rate of `measured` if it is a
+  // share.
+  void Run(uint64_t thread, Database& database, Session& session,
+           Meter& measured) {
+    Worker& worker = *workers_[thread];
+    worker.loop = RunLoop(worker.context, database, session);
+    if (!is_scale_) return;
+    measured.ScaleRate(static_cast<double>(worker.loop.operations) * 1e9 /
+                       static_cast<double>(worker.loop.loop_ns));
+  }
+
+  // Adds what was done, and a wrong answer.
+  void AddTo(RunResult& result) const {
+    for (const auto& worker : workers_) {
+      result.warmup_operations_by_thread.push_back(worker->loop.operations);
+      if (result.failure.empty()) result.failure = worker->check.Reason();
+    }
+  }
+
+ private:
+  // The configuration of loops that only their time limit ends.
+  static Config Endless(Config config) {
+    config.duration_ns = config.warmup_ns;
+    config.reads = kMaxKeys;
+    config.histogram = false;
+    config.rate_share = 0;
+    return config;
+  }
+
+  const bool is_scale_;
+  const Config config_;
+  Progress unwatched_{""};
+  const RunContext context_;
+  Workers workers_;
+};
+
 void RunGroup(Database& database, ThreadGroup& group, const Workers& workers,
-              Worker* writer) {
+              Worker* writer, WarmUp* warmup) {
   group.Run([&](uint64_t i) {
     std::unique_ptr<Session> session = database.NewSession();
     if (i < workers.size()) {
       Worker& worker = *workers[i];
+      if (warmup) warmup->Run(i, database, *session, worker.meter);
       worker.loop = RunLoop(worker.context, database, *session);
     } else {
       writer->loop = RunWriter(writer->context, *session);
@@ -216,15 +280,20 @@ RunResult RunLoops(const RunContext& context, Database& database,
   if (NeedsKeyOrder(context.benchmark, context.config)) {
     context.oracle.SkipDeleted();
   }
+  std::optional<WarmUp> warmup;
+  if (context.warmup_seed) warmup.emplace(context, group);
   if (group) {
-    RunGroup(database, *group, workers, writer ? &*writer : nullptr);
+    RunGroup(database, *group, workers, writer ? &*writer : nullptr,
+             warmup ? &*warmup : nullptr);
   } else {
     Worker& worker = *workers.front();
+    if (warmup) warmup->Run(0, database, *session, worker.meter);
     worker.loop = RunLoop(worker.context, database, *session);
   }
   after_loops();
   CheckScans(context, workers);
   RunResult result = Combine(context, workers);
+  if (warmup) warmup->AddTo(result);
   if (writer) {
     const auto rate = static_cast<double>(context.config.writes_per_second);
     result.writer = {writer->loop, rate, writer->meter.Latency()};

@@ -45,6 +45,9 @@ struct RunResult {
   // The operations of each writing thread, in the form that --after accepts.
   // Empty if the benchmark does not write.
   std::vector<uint64_t> operations_by_thread;
+  // Those of each thread before the loop was measured, of which nothing else is
+  // part of this result but a failure.  Empty unless WarmsUp().
+  std::vector<uint64_t> warmup_operations_by_thread;
   // Of a mix, by OperationName(); empty if trace.latency is none.
   std::map<std::string, Histogram> latency_by_type;
   std::optional<WriterResult> writer;  // none: no such thread

@@ -55,6 +55,8 @@ struct RunContext {
   Mix* mix = nullptr;  // not null for Kind::kMix
   // The program that is replayed.  Not thread-safe: a replay has one thread.
   ReplayedStream* replay = nullptr;  // null: --stream is this program's own
+  // Of the loops before the measured ones; nothing: there are none.
+  std::optional<uint64_t> warmup_seed = {};
 };
 
 // The same for one thread, with what only that thread uses.

@@ -63,7 +63,8 @@ constexpr bool Writes(Operation operation) {
 
 // True if the operation is a scan.
 constexpr bool Scans(Operation operation) {
-  return operation == Operation::kScan || operation == Operation::kSeek;
+  return operation == Operation::kScan || operation == Operation::kSeek ||
+         operation == Operation::kScanReverse;
 }
 
 // The operations of one thread.  Mix::NewStream() makes it, and the mix

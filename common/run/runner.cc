@@ -236,9 +236,12 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
                        config_.compression_ratio);
   std::unique_ptr<Mix> mix;
   if (IsMix(benchmark)) mix = MakeMix(benchmark, config_, oracle_);
+  std::optional<uint64_t> warmup_seed;
+  if (WarmsUp(benchmark, config_)) warmup_seed = NextStreamSeed(benchmark);
   const RunContext context{
-      driver_, benchmark, config_,   values,    NextStreamSeed(benchmark),
-      oracle_, clock_,    progress_, mix.get(), replay_.get()};
+      driver_,    benchmark, config_,   values,    NextStreamSeed(benchmark),
+      oracle_,    clock_,    progress_, mix.get(), replay_.get(),
+      warmup_seed};
   m.threads = ThreadsOf(benchmark, config_);
   m.planned_operations =
       PlannedOperations(benchmark, config_, oracle_, driver_.stores);

@@ -89,11 +89,13 @@ struct Config {
   uint64_t writes_per_second = 0;  // by Benchmark::writer; 0: unlimited
   uint64_t readwritepercent = 90;  // gets of readrandomwriterandom, in %
   uint64_t duration_ns = 0;        // time limit of a loop; 0: none
+  uint64_t warmup_ns = 0;          // before the loops of WarmsUp()
 
   bool use_existing_db = false;
   bool crash = false;           // kill this process after the last flush
   bool histogram = false;       // time each call
   double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop
+  double rate_share = 0;        // the same, of the rate of the warm-up; 0: none
   struct {
     // True: an update of YCSB writes a whole record and reads nothing.  False:
     // it writes one field of ten, so that a store of whole values must read

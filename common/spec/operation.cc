@@ -48,8 +48,8 @@ std::string PercentageText(double share) {
 std::string_view OperationName(Operation operation) {
   // In the order of Operation.
   constexpr std::string_view kNames[] = {
-      "read", "update", "insert", "scan",    "readmodifywrite",
-      "get",  "put",    "seek",   "missing", "delete"};
+      "read", "update", "insert",  "scan",   "readmodifywrite", "get",
+      "put",  "seek",   "missing", "delete", "scanreverse"};
   static_assert(std::size(kNames) == kOperations);
   return kNames[static_cast<size_t>(operation)];
 }

@@ -22,13 +22,14 @@ enum class Operation {
   kScan,             // forward from a key
   kReadModifyWrite,  // get, then put
   kGet,
-  kPut,      // blind
-  kSeek,     // a scan
-  kMissing,  // get a key that was never present: it lacks its last byte
-  kDelete,   // of a key that may be absent
+  kPut,          // blind
+  kSeek,         // a scan
+  kMissing,      // get a key that was never present: it lacks its last byte
+  kDelete,       // of a key that may be absent
+  kScanReverse,  // backward from a key
 };
 // The number of types; an Operation is an index below it.
-inline constexpr size_t kOperations = 10;
+inline constexpr size_t kOperations = 11;
 
 // The share of each Operation, which is the index; not negative, with sum 1.
 // Also counts of operations by type, where a function says so.
@@ -39,9 +40,9 @@ std::string_view OperationName(Operation operation);
 
 // The types of which --mix_shares may name a share, in the order of messages.
 inline constexpr std::array kMixTypes = {
-    Operation::kRead,   Operation::kMissing,         Operation::kScan,
-    Operation::kUpdate, Operation::kReadModifyWrite, Operation::kInsert,
-    Operation::kDelete};
+    Operation::kRead,        Operation::kMissing, Operation::kScan,
+    Operation::kScanReverse, Operation::kUpdate,  Operation::kReadModifyWrite,
+    Operation::kInsert,      Operation::kDelete};
 
 // Returns the shares of a list of NAME:PERCENT, such as "read:95,update:5".
 // Throws std::invalid_argument, which says what is wrong, for a name that is

@@ -61,13 +61,23 @@ inline Durability DurabilityOf(const Benchmark& benchmark,
   return benchmark.sync ? Durability::kDurable : config.durability;
 }
 
+// True if the benchmark runs for config.warmup_ns before it is measured: it
+// gets, seeks or mixes, and its threads are the only ones.
+inline bool WarmsUp(const Benchmark& benchmark, const Config& config) {
+  const bool by_key = benchmark.kind == Kind::kRead && !IsOneCall(benchmark);
+  return config.warmup_ns > 0 && !benchmark.writer &&
+         (by_key || IsMix(benchmark));
+}
+
 // True if the benchmark scans, so that the engine must keep its keys in order.
 inline bool NeedsKeyOrder(const Benchmark& benchmark, const Config& config) {
-  constexpr auto kScans = static_cast<size_t>(Operation::kScan);
+  const Weights& shares = config.mix.shares;
+  constexpr auto kForward = static_cast<size_t>(Operation::kScan);
+  constexpr auto kReverse = static_cast<size_t>(Operation::kScanReverse);
   return benchmark.access == Access::kSeek ||
          benchmark.access == Access::kForward ||
          benchmark.access == Access::kBackward ||
-         (IsShareMix(benchmark) && config.mix.shares[kScans] > 0);
+         (IsShareMix(benchmark) && shares[kForward] + shares[kReverse] > 0);
 }
 
 }  // namespace kvmatrix

@@ -54,16 +54,23 @@ struct LoopTrace {
 class Meter {
  public:
   struct Plan {
-    uint64_t duration_ns = 0;     // time limit of the loop; 0: none
-    bool latencies = false;       // time each call
-    double rate_ops_per_sec = 0;  // mean rate of an open loop; 0: closed loop
-    uint64_t arrivals_seed = 0;   // of the open loop's schedule
-    Swing swing = {};             // variation of its rate
-    StartGate* gate = nullptr;    // null: a single thread
+    uint64_t duration_ns = 0;  // time limit of the loop; 0: none
+    bool latencies = false;    // time each call
+    // Mean rate of an open loop, or what ScaleRate() multiplies; 0: closed
+    // loop.
+    double rate_ops_per_sec = 0;
+    uint64_t arrivals_seed = 0;  // of the open loop's schedule
+    Swing swing = {};            // variation of its rate
+    StartGate* gate = nullptr;   // null: a single thread
   };
 
   // `clock`, `progress` and the gate outlive the meter.
   Meter(Clock& clock, Progress& progress, const Plan& plan);
+
+  // See OpenLoop::ScaleRate().  REQUIRES: an open loop
+  void ScaleRate(double max_ops_per_sec) {
+    open_loop_->ScaleRate(max_ops_per_sec);
+  }
 
   // Returns when the loop must start: at once, or when the gate opens.  Throws
   // std::runtime_error if another thread fails before that.

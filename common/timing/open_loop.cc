@@ -43,6 +43,7 @@ void OpenLoop::Finish() {
 OpenLoopFigures OpenLoop::Figures() const {
   OpenLoopFigures figures;
   figures.rate_ops_per_sec = rate_ops_per_sec_;
+  figures.max_ops_per_sec = max_ops_per_sec_;
   figures.offered_ops_per_sec = PerSecond(operations_, schedule_ns_);
   figures.achieved_ops_per_sec =
       PerSecond(operations_, static_cast<double>(ended_ns_ - start_ns_));
@@ -55,6 +56,7 @@ OpenLoopFigures OpenLoop::Figures() const {
 // one.
 void OpenLoop::Merge(const OpenLoop& other) {
   rate_ops_per_sec_ += other.rate_ops_per_sec_;
+  max_ops_per_sec_ += other.max_ops_per_sec_;
   schedule_ns_ = std::max(schedule_ns_, other.schedule_ns_);
   ended_ns_ = std::max(ended_ns_, other.ended_ns_);
   operations_ += other.operations_;

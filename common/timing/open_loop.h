@@ -38,6 +38,7 @@ class Arrivals {
 // fields are per call: a call may be a batch.
 struct OpenLoopFigures {
   double rate_ops_per_sec = 0;      // requested
+  double max_ops_per_sec = 0;       // see OpenLoop::ScaleRate(); 0: unknown
   double offered_ops_per_sec = 0;   // of the schedule up to its last call
   double achieved_ops_per_sec = 0;  // until the last call ended
   uint64_t late_starts = 0;  // calls that were due before the last one ended
@@ -98,6 +99,14 @@ class OpenLoop {
         arrivals_(stream_seed),
         gap_(arrivals_.NextGap()) {}
 
+  // Multiplies the rate by `max_ops_per_sec`, of which it was a share: what a
+  // closed loop has achieved.  Called before Start(), at most once.
+  // REQUIRES: max_ops_per_sec > 0
+  void ScaleRate(double max_ops_per_sec) {
+    max_ops_per_sec_ = max_ops_per_sec;
+    rate_ops_per_sec_ *= max_ops_per_sec;
+  }
+
   // Starts the schedule at `start_ns` of the clock.  The first call is due a
   // gap later.  Called once, before all methods below.
   void Start(uint64_t start_ns) { start_ns_ = ended_ns_ = start_ns; }
@@ -150,6 +159,7 @@ class OpenLoop {
 
   Clock& clock_;
   double rate_ops_per_sec_;
+  double max_ops_per_sec_ = 0;
   const Swing swing_;
   Arrivals arrivals_;
   double gap_;              // to the next call, by one operation

@@ -43,10 +43,6 @@ def swept(
     if len(values) > MOST_SWEEP_VALUES:
         problem = f"has {len(values)} values; expected at most {MOST_SWEEP_VALUES}"
         raise ConfigError(sweep.file, sweep.at(flag), problem)
-    if flag == "rate":
-        problem = "affects only the latency repetition, so it cannot change the rates"
-        problem += " that a sweep plots; sweep another flag"
-        raise ConfigError(sweep.file, sweep.at(flag), problem)
     _check_free(flag, later, parts)
     members = [_member(scenario, sweep, flag, value) for value in values]
     names = {member.name for member in members}

@@ -208,13 +208,13 @@ class Plan:
         """Return True if a repetition times every call."""
         return repetition > self.repetitions
 
-    def rate(self, cell: CellName) -> float | None:
-        """Return the rate offered by a cell's latency repetitions, in ops/s.
+    def pace(self, cell: CellName) -> dict[str, float]:
+        """Return what paces a cell's latency repetitions: see Benchmark.pace().
 
-        None if it is a closed loop, as all throughput repetitions are.
+        {} if they are closed loops, as all throughput repetitions are.
         """
         benchmark = self.benchmark(cell)
-        return benchmark.rate(self.flags(cell)) if benchmark else None
+        return benchmark.pace(self.flags(cell)) if benchmark else {}
 
     def engine(self, name: str) -> Engine:
         """Return the engine of this name, which must be part of the plan."""

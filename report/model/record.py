@@ -48,6 +48,7 @@ class OpenLoopFigures(TypedDict):
     """How well an open loop kept the requested rate."""
 
     rate_ops_per_sec: float
+    max_ops_per_sec: NotRequired[float | None]  # of the warm-up, if it was a share
     offered_ops_per_sec: float
     achieved_ops_per_sec: float
     late_starts: int
@@ -206,6 +207,7 @@ Record = TypedDict(
         "service_ns": Histogram | None,
         "open_loop": OpenLoopFigures | None,
         "ops_by_thread": Sequence[int] | None,
+        "warmup_ops_by_thread": Sequence[int] | None,  # absent in old lines
         "ops_by_type": Mapping[str, int] | None,
         "latency_by_type_ns": Mapping[str, Histogram | None] | None,
         "writer": WriterFigures | None,

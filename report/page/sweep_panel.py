@@ -7,6 +7,7 @@ are of the same points.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -42,6 +43,8 @@ _STORED = {
 _SECONDS, _KOPS, _MB = "s", "kops/s", "MB/s"
 _RATES = {_SECONDS: "seconds", _KOPS: "kops", _MB: "mb_per_s"}
 _ROLES = ("write", "read")  # prefixes of the columns of a published sweep
+_OFFERED = "offered, kops/s"
+_TAILS = {"p50, µs": "p50", "p99, µs": "p99"}
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,9 @@ def panel(run: Run, sweep: Sweep, tables: Iterable[PublishedTable]) -> Panel:
 
 def _columns(sweep: Sweep, printed: Iterable[PrintedRow]) -> dict[str, str]:
     """Return each column of the table with that of published sweeps, or ""."""
+    if sweep.is_paced:
+        columns = (_KOPS, _OFFERED, *_TAILS)
+        return {f"{b}, {column}": "" for b in sweep.benchmarks for column in columns}
     targets = [row.target.benchmarks for row in printed if row.target]
     roles = {t[role]: role for t in targets for role in _ROLES if role in t}
     rates = {
@@ -168,6 +174,8 @@ def _ours(run: Run, sweep: Sweep) -> list[Trace]:
 
 def _measured(sweep: Sweep, engine: Engine, member: Member) -> dict[str, Quantity]:
     rows = {b: sweep.row(engine, member, b) for b in sweep.benchmarks}
+    if sweep.is_paced:
+        return {f"{b}, {c}": q for b, row in rows.items() for c, q in _paced(row)}
     wrote = rows.get(sweep.writing)
     row = wrote if wrote and wrote.summary else None
     batches = int(member.scenario.flags.get(engine.name, {}).get("transactions") or 0)
@@ -207,6 +215,25 @@ def _rate(row: Row | None, unit: str) -> Quantity:
     else:
         median, low, high = (rate / 1e3 for rate in ends)
     return Quantity(CellText(numbers.rounded(median)), (median, low, high))
+
+
+def _paced(row: Row | None) -> Iterable[tuple[str, Quantity]]:
+    """Yield the columns of a benchmark at one pace."""
+    yield _KOPS, _rate(row, _KOPS)
+    yield _OFFERED, _interval(sweeps.offered_kops(row) if row else [])
+    saturated = Quantity(CellText("saturated", warns=True))
+    for column, name in _TAILS.items():
+        known = _interval(sweeps.latencies_us(row, name) if row else [])
+        yield column, saturated if row and sweeps.is_saturated(row) else known
+
+
+def _interval(values: Sequence[float]) -> Quantity:
+    """Return the median of repetitions, with the least and the largest."""
+    if not values:
+        return Quantity()
+    middle = statistics.median(values)
+    shown = CellText(numbers.rounded(middle))
+    return Quantity(shown, (middle, min(values), max(values)))
 
 
 def _theirs(
@@ -285,18 +312,22 @@ def _ordered(line: Trace, points: Iterable[SweepPoint]) -> Trace:
 
 def _drawings(sweep: Sweep, lines: Sequence[Trace]) -> Iterable[Drawing]:
     charts = [
-        (titles.title(b), "thousands a second", f"{b}, {_KOPS}")
+        (f"{titles.title(b)}, {name}", "µs, from when a call was due", f"{b}, {column}")
         for b in sweep.benchmarks
+        for column, name in _TAILS.items()
+        if sweep.is_paced
     ]
+    rated = () if sweep.is_paced else sweep.benchmarks
+    charts += [(titles.title(b), "thousands a second", f"{b}, {_KOPS}") for b in rated]
     charts += [
         (
             f"{titles.title(b)}, data",
             "MB/s of keys and values, 2^20 bytes",
             f"{b}, {_MB}",
         )
-        for b in sweep.benchmarks
+        for b in rated
     ]
-    if sweep.writing:
+    if sweep.writing and not sweep.is_paced:
         beyond = "bytes on disk beyond the data, for each entry"
         charts.append(("Overhead", beyond, _OVERHEAD))
         charts.append(("Database", "bytes on disk", _DATABASE))

@@ -23,6 +23,9 @@ STATES = (SETTLED, UNSETTLED, REORGANISED)
 COMPACT = "compact"  # the benchmark that reorganises, and its kind
 _MOST_DIGITS = 12  # a larger power of ten is written as one
 
+# Flags that make the latency repetitions of a cell an open loop, and nothing else.
+PACES = ("rate", "rate_share")
+
 # Flags that have an option of their own; --set sets the others.
 _OWN_OPTIONS = {"num": "--num", "duration": "--max-time", "rate": "--rate"}
 _UNITS = {"bytes": "B", "seconds": "s"}  # of a flag's value
@@ -220,10 +223,17 @@ class Benchmark:
             return max(1, self.planned_ops(flags) // transactions)
         return int(flags.get("batch_size", 1))
 
-    def rate(self, flags: Flags) -> float | None:
-        """Return the offered operations per second; None for a closed loop."""
-        rate = flags.get("rate")
-        return None if self.one_call or not rate else float(rate)
+    def warmup_s(self, flags: Flags) -> float:
+        """Return the duration of its warm-up, which gets, seeks and mixes may have."""
+        warms_up = self.kind == "mix" or (self.kind == "read" and not self.one_call)
+        return float(flags.get("warmup", 0)) if warms_up and not self.writer else 0.0
+
+    def pace(self, flags: Flags) -> dict[str, float]:
+        """Return the one of PACES that makes it an open loop; {} for a closed loop."""
+        rate, share = (float(flags.get(name, 0)) for name in PACES)
+        if rate and not self.one_call:
+            return {"rate": rate}
+        return {"rate_share": share} if share and self.warmup_s(flags) else {}
 
     def shares(self, flags: Flags) -> Mapping[str, float]:
         """Return the share of each type of operation; {} if it is not known here."""

@@ -27,6 +27,13 @@ def threads(record: Record, context: Context) -> str:
     return "ops_by_thread is missing"
 
 
+def warmup(record: Record, context: Context) -> str:
+    """Check that exactly the cells with a warm-up have its operations, by thread."""
+    threads = len(record.get("warmup_ops_by_thread") or ())
+    due = context.threads if context.benchmark.warmup_s(context.flags) else 0
+    return "" if threads == due else f"a warm-up by {threads} threads, expected {due}"
+
+
 def threads_sum(record: Record, context: Context) -> str:
     """Check that the writes of all threads add up, and no thread is surplus."""
     by_thread, writer = record["ops_by_thread"], record["writer"]
@@ -198,6 +205,7 @@ RULES = tuple(
     for fault in (
         threads,
         threads_sum,
+        warmup,
         types,
         types_sum,
         types_known,

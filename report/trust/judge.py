@@ -60,7 +60,7 @@ def judged(
     ]
     shown = verdicts([m.record for m in measurements], contexts, twins)
     return tuple(
-        replace(m, status=status, reason=reason, open_loop=context.rate is not None)
+        replace(m, status=status, reason=reason, open_loop=bool(context.pace))
         for m, context, (status, reason) in zip(
             measurements, contexts, shown, strict=True
         )
@@ -105,15 +105,15 @@ def _believed(
 def _work(record: Record) -> Work:
     """Return the work of a line: lines with equal work must have equal digests.
 
-    It includes the operations, since a time limit can end a loop anywhere, and num,
-    which the settings of an engine can change.
+    It includes the operations and those of the warm-up, since a time limit can end
+    either anywhere, and num, which the settings of an engine can change.
     """
     return (
         record["scenario"],
         record["benchmark"],
         record["repetition"],
         record["ops"],
-        str(record["options"].get("num")),
+        f"{record['options'].get('num')} {record.get('warmup_ops_by_thread')}",
     )
 
 

@@ -25,20 +25,36 @@ _MOST_MOVED = 256
 
 def open_loop(record: Record, context: Context) -> str:
     """Check that a loop is open if and only if a rate was requested."""
-    if (record["open_loop"] is not None) == (context.rate is not None):
+    if (record["open_loop"] is not None) == bool(context.pace):
         return ""
     what = "a closed loop" if record["open_loop"] is None else "an open loop"
-    return f"{what}, but the requested rate is {context.rate}"
+    return f"{what}, but the requested pace is {dict(context.pace) or None}"
 
 
 def open_loop_rate(record: Record, context: Context) -> str:
     """Check that the recorded rate of an open loop is the requested one."""
-    loop, expected = record["open_loop"], context.rate
-    if loop is None or expected is None:
+    loop, pace = record["open_loop"], context.pace
+    if loop is None or not pace:
         return ""
-    rate = loop["rate_ops_per_sec"]
+    rate, most = loop["rate_ops_per_sec"], loop.get("max_ops_per_sec") or math.nan
+    expected = pace["rate"] if "rate" in pace else pace["rate_share"] * most
     is_same = math.isclose(rate, expected, rel_tol=_SAME)
     return "" if is_same else f"a rate of {rate}, expected {expected}"
+
+
+def open_loop_max(record: Record, context: Context) -> str:
+    """Check that the rate of a warm-up is possible, and known if a share is offered."""
+    loop, pace = record["open_loop"], context.pace
+    if loop is None:
+        return ""
+    most, is_share = loop.get("max_ops_per_sec"), "rate_share" in pace
+    if (most is not None) != is_share:
+        return f"a warm-up at {most} ops/s, but the requested pace is {dict(pace)}"
+    done = sum(record.get("warmup_ops_by_thread") or ())
+    possible = done / (context.benchmark.warmup_s(context.flags) or math.inf)
+    if most is None or most <= possible * (1 + _SAME):
+        return ""
+    return f"a warm-up at {most:,.0f} ops/s, but only {done:,} operations in it"
 
 
 def open_loop_offered(record: Record, context: Context) -> str:
@@ -106,7 +122,7 @@ def latencies(record: Record, context: Context) -> str:
 
 def service_times(record: Record, context: Context) -> str:
     """Check that an open loop has service times if and only if it has latencies."""
-    is_expected = context.is_asked_for_latency(record) and context.rate is not None
+    is_expected = context.is_asked_for_latency(record) and bool(context.pace)
     return _presence(record, context, "service_ns", is_expected)
 
 
@@ -220,6 +236,7 @@ RULES = tuple(
     for fault in (
         open_loop,
         open_loop_rate,
+        open_loop_max,
         open_loop_offered,
         open_loop_achieved,
         open_loop_saturated,

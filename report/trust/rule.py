@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -47,9 +47,9 @@ class Context:
         return self.latency and self.writes
 
     @property
-    def rate(self) -> float | None:
-        """The rate of its open loop in ops/s; None for a closed loop."""
-        return self.benchmark.rate(self.flags) if self.latency else None
+    def pace(self) -> Mapping[str, float]:
+        """What paces its open loop, see Benchmark.pace(); {} for a closed loop."""
+        return self.benchmark.pace(self.flags) if self.latency else {}
 
     @property
     def filled_by(self) -> Sequence[str]:

@@ -8,6 +8,7 @@ from report.trust.byte_bounds import LARGEST_OF_GRAPH, LONGEST, of_entries, valu
 from report.trust.rule import ONE_CALL_ALONE, Context, Rule
 
 _WRITES = ("update", "insert", "readmodifywrite", "put", "delete")
+_SCANS = ("scan", "scanreverse")
 
 
 def bytes_of_entries(record: Record, context: Context) -> str:
@@ -33,7 +34,7 @@ def bytes_of_mix(record: Record, context: Context) -> str:
         largest = max(largest, LARGEST_OF_GRAPH)
     longest = LONGEST
     if context.benchmark.name == "mix":
-        longest = LONGEST | {"scan": int(flag_of(flags, "scan_length"))}
+        longest = LONGEST | dict.fromkeys(_SCANS, int(flag_of(flags, "scan_length")))
     least = sum(n for kind, n in by_type.items() if kind in _WRITES) * key_size
     entries = sum(n * longest.get(kind, 1) for kind, n in by_type.items())
     if least <= moved <= entries * (key_size + largest):

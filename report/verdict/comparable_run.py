@@ -15,13 +15,11 @@ from report.model.plan import CellName, Engine
 from report.model.run import Cell, Run
 from report.stats import repetition_stats
 from report.terms import titles
-from report.terms.rulebook import FLAGS, Flags, option_text
+from report.terms.rulebook import FLAGS, PACES, Flags, option_text
 from report.verdict import control
 
 # (seed, operations): where both are equal, the digests must be equal too.
 Work = tuple[int, int]
-# Flags of the latency repetition alone, which is not compared.
-_LATENCY_FLAGS = ("rate",)
 # Google's context without date, load and file names, which always differ.
 _GOOGLE_IDENTITY = ("host_name", "num_cpus", "mhz_per_cpu", "library_build_type")
 
@@ -136,7 +134,7 @@ def _cell(
         reason=" ".join(cell.reason.split()),
         rates=cell.rates,
         unit=titles.unit(name.benchmark),
-        settings=_without(flags, _LATENCY_FLAGS) if engine.description else {},
+        settings=_without(flags, PACES) if engine.description else {},
         defined=engine.definition(name.benchmark),
         digests={
             (int(m.record["seed"]), m.ops or 0): str(m.record["digest"])
@@ -159,6 +157,6 @@ def _options(run: Run) -> tuple[str, ...]:
     options = (
         option_text(flag, value)
         for flag, value in chosen
-        if flag in FLAGS and flag != "rate"
+        if flag in FLAGS and flag not in PACES
     )
     return (f"--seed {run.plan.seed}", *options)

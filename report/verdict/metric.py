@@ -50,8 +50,9 @@ class Metric:
         if benchmark and not benchmark.writes and is_from_device(cell):
             parts.append("read from the device")
         loops = [m.record.get("open_loop") for m in cell.timed] if self.of_calls else []
-        offered = {loop["rate_ops_per_sec"] for loop in loops if loop}
-        parts += [f"at {numbers.rounded(rate)} ops/s" for rate in sorted(offered)]
+        offered = [loop["rate_ops_per_sec"] for loop in loops if loop]
+        if offered:
+            parts.append(f"at {numbers.rounded(statistics.median(offered))} ops/s")
         return ", ".join(parts)
 
 

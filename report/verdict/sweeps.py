@@ -12,7 +12,9 @@ from typing import Any
 
 from report.model.plan import Engine, Scenario
 from report.published.published_tables import PrintedRow, PublishedTable
+from report.stats import latency
 from report.terms import titles
+from report.terms.rulebook import PACES
 from report.verdict.chart_row import NOT_PLANNED, Row
 from report.verdict.comparison import Chart, Comparison, by_scenario
 
@@ -42,6 +44,11 @@ class Sweep:
         """The common beginning of its scenarios' titles, and the flag."""
         members = [member.scenario.title for member in self.members]
         return titles.family(members, self.flag) or self.family
+
+    @property
+    def is_paced(self) -> bool:
+        """True if it varies the pace of open loops, so that latencies are its result."""
+        return self.flag in PACES
 
     def label(self, value: object) -> str:
         """Return a value of the flag as text."""
@@ -156,6 +163,25 @@ def elapsed_s(row: Row) -> float | None:
     """Return the duration in seconds of all operations at the median rate."""
     done = next((m.ops for m in row.repetitions if m.status == "ok"), None)
     return done / row.summary.median if row.summary and done else None
+
+
+def offered_kops(row: Row) -> list[float]:
+    """Return the thousands of operations per second that each open loop offered."""
+    loops = [m.record.get("open_loop") for m in row.timed]
+    return [loop["rate_ops_per_sec"] / 1e3 for loop in loops if loop]
+
+
+def is_saturated(row: Row) -> bool:
+    """Return True if an open loop offered more than the engine could sustain."""
+    loops = [m.record.get("open_loop") for m in row.timed]
+    return any(loop["saturated"] for loop in loops if loop)
+
+
+def latencies_us(row: Row, percentile: str) -> list[float]:
+    """Return a percentile of each repetition in microseconds, where it has one."""
+    each = [latency.percentiles(m.record.get("latency_ns")) for m in row.timed]
+    known = [one.at[percentile] for one in each if one]
+    return [ns / 1e3 for ns in known if ns is not None]
 
 
 def data_bytes(row: Row) -> int | None:

@@ -117,10 +117,21 @@ def open_loops(run: Run, chart: Chart) -> DetailTable | None:
     return table("Open loop, operations per second", column_help.OPEN_LOOP, lines)
 
 
+def _share(loop: OpenLoopFigures) -> str:
+    """Return what a rate is a share of, "" unless it is one."""
+    most = loop.get("max_ops_per_sec")
+    if not most:
+        return ""
+    share = numbers.percent(loop["rate_ops_per_sec"] / most)
+    return (
+        f"{share} of the {numbers.rounded(most)} operations per second of the warm-up"
+    )
+
+
 def _open_loop(m: Measurement, loop: OpenLoopFigures) -> tuple[CellText, ...]:
     late = loop["late_starts"] / m.ops if m.ops else 0.0
     return (
-        CellText(numbers.rounded(loop["rate_ops_per_sec"])),
+        CellText(numbers.rounded(loop["rate_ops_per_sec"]), _share(loop)),
         CellText(numbers.rounded(loop["offered_ops_per_sec"])),
         CellText(numbers.rounded(loop["achieved_ops_per_sec"])),
         CellText(f"{loop['late_starts']:,} ({numbers.percent(late)})"),

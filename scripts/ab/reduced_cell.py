@@ -7,14 +7,15 @@ change as well as all of it.  It is the work of the first repetition.
 from dataclasses import replace
 
 from report.model.plan import CellName, Plan
-from report.terms.rulebook import Benchmark, Flag, Flags, flag_of
+from report.terms.rulebook import PACES, Benchmark, Flag, Flags, flag_of
 
 MOST_OPS = 5_000
 MOST_BATCHED_OPS = 20_000  # 20 batches; fewer would make too few calls
 MOST_SYNC_OPS = 100  # some engines wait for the disk six times per operation
 MOST_BYTES = 16 << 20  # of entries in one database
 LEAST_TIMEOUT_S = 120.0
-_LIMITS = ("duration", "rate")  # work ended by a clock is never the same twice
+# Work ended by a clock is never the same twice.
+_LIMITS = ("duration", "warmup", *PACES)
 
 
 def reduced_plan(plan: Plan, cell: CellName) -> Plan:

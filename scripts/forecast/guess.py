@@ -26,7 +26,8 @@ _OPERATION_S = {
 _TYPE_S = {
     **dict.fromkeys(("read", "get"), 1.8e-6),
     **dict.fromkeys(("update", "insert", "put"), 1.2e-5),
-    **{"readmodifywrite": 1.4e-5, "scan": 2e-5, "seek": 2e-5},
+    **dict.fromkeys(("scan", "scanreverse", "seek"), 2e-5),
+    "readmodifywrite": 1.4e-5,
 }
 _AUDIT_S = 8e-7  # an entry
 _SETTLE_S = 5e-7  # an entry that was written
@@ -48,13 +49,14 @@ def guess_seconds(
     if benchmark is None or plan.obstacle(cell) is not None:
         return 0.0
     flags = plan.flags(cell)
-    rate = plan.rate(cell) if plan.is_latency(scheduled.repetition) else None
+    pace = plan.pace(cell) if plan.is_latency(scheduled.repetition) else {}
     ops = benchmark.planned_ops(flags)
     loop_s = ops * _operation_s(plan, benchmark, flags)
-    if rate is not None:
-        loop_s = max(loop_s, ops / rate)
+    if "rate" in pace:
+        loop_s = max(loop_s, ops / pace["rate"])
+    loop_s /= min(1.0, pace.get("rate_share", 1.0))
     limit_s = float(flags.get("duration", 0)) or float("inf")
-    measured_s = _PROCESS_S + min(loop_s, limit_s)
+    measured_s = _PROCESS_S + benchmark.warmup_s(flags) + min(loop_s, limit_s)
     written = _entries_written(benchmark, flags, min(1.0, limit_s / loop_s))
     measured_s += written * _SETTLE_S
     start = plan.start(cell)

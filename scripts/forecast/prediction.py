@@ -13,6 +13,7 @@ from pathlib import Path
 from report.model.plan import CellName, Plan
 from report.model.run_folder import read_current_plan, read_lines
 from report.terms.documents import ResultsError, canonical
+from report.terms.rulebook import PACES
 from scripts.forecast.guess import guess_seconds, sharers_of
 from scripts.planning.order import ScheduledRepetition
 from scripts.store.run_store import all_runs
@@ -79,7 +80,7 @@ class Forecast:
         """Return the measured seconds; timing calls does not prolong a closed loop."""
         index, latency = self._kind(scheduled)
         keys = [self._key((index, latency))]
-        if latency and self.plan.rate(self.plan.cells[index]) is None:
+        if latency and not self.plan.pace(self.plan.cells[index]):
             keys.append(self._key((index, False)))
         for key in keys:
             if key in self._seen:
@@ -99,9 +100,8 @@ def cell_key(plan: Plan, cell: CellName, latency: bool) -> str:
     """Return a key, equal for the same work by the same executable version."""
     engine = plan.engine(cell.engine)
     version = engine.description.version if engine.description else ""
-    flags = dict(plan.flags(cell))
-    flags.pop("rate", None)
-    paced = [plan.rate(cell)] if latency else []
+    flags = {k: v for k, v in plan.flags(cell).items() if k not in PACES}
+    paced = [plan.pace(cell)] if latency else []
     names = [engine.measures, version, cell.benchmark, latency]
     scenario, start = plan.scenario(cell.scenario), plan.start(cell)
     states = [asdict(start)] if start and (scenario.fill or scenario.state) else []

@@ -15,10 +15,11 @@ from report.model.run_folder import read_current_plan, read_lines
 from report.stats import repetition_stats
 from report.stats.scaling import SizePoint, SizeSample
 from report.terms.documents import ResultsError, canonical
+from report.terms.rulebook import PACES
 from scripts.planning.oracle_memory import table_bytes
 from scripts.planning.order import is_superseded
 
-_AMOUNTS = ("num", "reads", "rate")
+_AMOUNTS = ("num", "reads", *PACES)
 _FAILED = ("wrong", "error", "timeout")
 _PARTS_NS = {"settle": ("settle_ns",), "loop": ("loop_ns", "flush_ns")}
 

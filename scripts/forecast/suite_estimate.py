@@ -166,15 +166,19 @@ def _all_repetitions(
     plan: Plan, cell: CellName, repetition: RepetitionEstimate, work: int
 ) -> Prediction:
     """Return the wall time of all repetitions; an open loop lasts as its rate says."""
-    times, rate = repetition.wall_s * plan.repetitions, plan.rate(cell)
+    times, pace = repetition.wall_s * plan.repetitions, plan.pace(cell)
     if plan.rounds == plan.repetitions:
         return times
-    if rate is None:
+    if not pace:
         return times + repetition.wall_s
     others = (
         p for part, p in repetition.seconds.items() if part not in ("prepare", "loop")
     )
-    return sum(others, times + exactly(work / rate))
+    if "rate" in pace:
+        loop_s = exactly(work / pace["rate"])
+    else:
+        loop_s = repetition.seconds["loop"] * (1 / min(1.0, pace["rate_share"]))
+    return sum(others, times + loop_s)
 
 
 def _fill_of(

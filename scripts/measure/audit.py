@@ -78,14 +78,14 @@ def audited_call(
     outcome, checked = run_driver(context, call, observer)
     if not checked.ok or not benchmark.audited:
         return outcome, checked, None
-    last_step = (_step(benchmark, checked.record),) if benchmark.writes else ()
-    result = audit(context, call, (*call.after, *last_step))
+    steps = _steps(benchmark, checked.record) if benchmark.writes else ()
+    result = audit(context, call, (*call.after, *steps))
     prefix = NOT_HANDED_OVER if call.killed else "audit"
     return outcome, result.judged(prefix, checked), result
 
 
-def _step(benchmark: Benchmark, record: Record) -> Step:
-    """Return what a process wrote.
+def _steps(benchmark: Benchmark, record: Record) -> tuple[Step, ...]:
+    """Return what a process wrote: its warm-up, if it had one, and its loop.
 
     The operations of each thread are included, unless a single thread did exactly the
     planned writes or deletes: its flags then determine the contents.
@@ -93,5 +93,6 @@ def _step(benchmark: Benchmark, record: Record) -> Step:
     by_thread = tuple(record.get("ops_by_thread") or (record["ops"],))
     is_whole = benchmark.kind in ("write", "delete") and len(by_thread) == 1
     if is_whole and record["ops"] == record["planned_ops"]:
-        return benchmark.name, ()
-    return benchmark.name, by_thread
+        return ((benchmark.name, ()),)
+    warmup = tuple(record.get("warmup_ops_by_thread") or ())
+    return tuple((benchmark.name, ops) for ops in (warmup, by_thread) if ops)

@@ -153,8 +153,7 @@ def command_of(context: RunContext, call: DriverCall) -> list[str]:
     plan = context.plan
     flags = flags_of(plan, call)
     if call.latency:
-        rate = plan.rate(call.cell)
-        flags |= {"histogram": True} if rate is None else {"rate": rate}
+        flags |= plan.pace(call.cell) or {"histogram": True}
     flags["seed"] = repetition_seed(plan.seed, call.repetition)
     engine = plan.engine(call.cell.engine).executable
     command = [

@@ -10,7 +10,7 @@ from report.model.description import Description
 from report.model.plan import METHOD, SCHEMA, CellName, Engine, Plan
 from report.terms.documents import ResultsError, parse_object, validate
 from report.terms.limits import MOST_ANSWER_BYTES
-from report.terms.rulebook import FLAGS, Benchmark, Flag, Flags
+from report.terms.rulebook import FLAGS, PACES, Benchmark, Flag, Flags
 from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, ProcessResult
 
@@ -149,11 +149,11 @@ def process_flags(
 ) -> dict[str, Flag]:
     """Return the flags of a cell as one of its processes gets them.
 
-    Only a measurement has several threads or a time limit.  The others get the reads of
-    all threads, which decide how many keys a load of records leaves room for.  A rate
-    applies only to the latency repetition, which adds it itself.
+    Only a measurement has several threads, a time limit or a warm-up.  The others get
+    the reads of all threads, which decide how many keys a load of records leaves room
+    for.  A pace applies only to latency repetitions, which add it themselves.
     """
-    selected = {key: value for key, value in flags.items() if key != "rate"}
+    selected = {key: value for key, value in flags.items() if key not in PACES}
     if not measured or benchmark.threads(flags) == 1:
         threads, reads = int(selected.pop("threads", 1)), int(flags.get("reads", -1))
         if threads > 1:
@@ -161,4 +161,5 @@ def process_flags(
             selected["reads"] = min(all_reads, int(FLAGS["reads"].most))
     if not measured:
         selected.pop("duration", None)
+        selected.pop("warmup", None)
     return selected

@@ -92,7 +92,7 @@ class Board:
                 self.pace = replace(self.pace, elapsed_s=elapsed_s)
 
     def _count(self, line: Record) -> None:
-        is_open_loop = self.plan.rate(cell_of(line)) is not None
+        is_open_loop = bool(self.plan.pace(cell_of(line)))
         m = replace(Measurement.of(line), open_loop=is_open_loop)
         attempts = self._attempts.setdefault(m.cell, {})
         attempts.setdefault(m.repetition, []).append(m)

@@ -36,13 +36,15 @@ def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
         obstacle = plan.obstacle(cell)
         repetitions = [] if obstacle else by_cell[index]
         seconds = sum(forecast.seconds(scheduled) for scheduled in repetitions)
+        pace = plan.pace(cell) if repetitions else {}
         cells.append(
             {
                 **asdict(cell),
                 "status": obstacle[0] if obstacle else "planned",
                 "reason": obstacle[1] if obstacle else "",
                 "repetitions": len(repetitions),
-                "rate_ops_per_sec": plan.rate(cell) if repetitions else None,
+                "rate_ops_per_sec": pace.get("rate"),
+                "rate_share": pace.get("rate_share"),
                 "predicted_s": round(seconds, 3),
                 "predicted_bytes": round(cell_bytes(plan, index)),
                 "from_history": bool(repetitions)

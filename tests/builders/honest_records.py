@@ -41,6 +41,14 @@ class Work:
         return Work(line, replace(self.context, flags=flags))
 
 
+def warmed_up(base: Work, warmup_s: float, share: float = 0) -> Work:
+    """Return the same work after a warm-up, of whose rate it may offer a share."""
+    flags = {k: v for k, v in base.context.flags.items() if not share or k != "rate"}
+    flags |= {"warmup": warmup_s} | ({"rate_share": share} if share else {})
+    line = synthetic_records.warmed_up(base.line, warmup_s, share)
+    return Work(line, replace(base.context, flags=flags))
+
+
 def work(
     benchmark: str,
     flags: Mapping[str, Any] | None = None,

@@ -6,6 +6,7 @@ Fake executables are processes that import this module, so it imports only the s
 library.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,6 +26,7 @@ RUN_ID = "20260102-030405-synthetic"
 OPS = 1000
 ENTRY_BYTES = 116
 NS_PER_OP = 50
+RATE_OF_WARM_UP = 2000.0  # operations per second
 OPTIONS: Record = {
     **{"num": OPS, "reads": OPS, "key_size": 16, "value_size": 100},
     **{"batch_size": 1, "compression_ratio": 0.5, "compression": True, "threads": 1},
@@ -268,6 +270,14 @@ def open_loop(record: Mapping[str, Any], saturated: bool = False) -> Record:
             "saturated": saturated,
         },
     }
+
+
+def warmed_up(record: Mapping[str, Any], warmup_s: float, share: float = 0) -> Record:
+    """Return the same after a warm-up; an open loop is at a share of its rate."""
+    loop = record["open_loop"]
+    most = loop["rate_ops_per_sec"] / share if share else RATE_OF_WARM_UP
+    known = {"open_loop": {**loop, "max_ops_per_sec": most}} if share else {}
+    return {**record, **known, "warmup_ops_by_thread": [math.ceil(warmup_s * most)]}
 
 
 def with_writer(record: Mapping[str, Any], ops: int) -> Record:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from report.terms.rulebook import BENCHMARKS, PACES
 from tests.builders import synthetic_descriptions, synthetic_records
 from tests.builders.synthetic_descriptions import benchmark as described
 from tests.places import BUILD
@@ -56,9 +57,9 @@ class FakeDriver:
         return "crash" in self.flags
 
     @property
-    def rate(self) -> float:
-        """The offered rate of an open loop in ops/s, or 0."""
-        return float(self.flags.get("rate", 0))
+    def timing(self) -> dict[str, float]:
+        """The flags of warm-up and pace, as numbers."""
+        return {name: float(self.flags.get(name, 0)) for name in ("warmup", *PACES)}
 
     @property
     def data_dir(self) -> Path:
@@ -156,11 +157,16 @@ class FakeDriver:
             open_ns=0,
             close_ns=0,
         )
-        if self.rate or "histogram" in self.flags:
+        pace = BENCHMARKS[benchmark].pace(self.timing)
+        share = pace.get("rate_share", 0.0)
+        if pace or "histogram" in self.flags:
             record = synthetic_records.timed(record)
-        if self.rate:
+        if pace:
+            rate = pace.get("rate") or share * synthetic_records.RATE_OF_WARM_UP
             record = synthetic_records.open_loop(record)
-            record["open_loop"] |= dict.fromkeys(_RATES, self.rate)
+            record["open_loop"] |= dict.fromkeys(_RATES, rate)
+        if warmup_s := BENCHMARKS[benchmark].warmup_s(self.timing):
+            record = synthetic_records.warmed_up(record, warmup_s, share)
         return (synthetic_records.killed(record) if self.crashes else record) | changed
 
     def options(self) -> Record:

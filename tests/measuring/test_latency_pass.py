@@ -112,6 +112,23 @@ def test_a_scenario_may_have_its_own_rate(lab: Lab) -> None:
         assert requested_rate == rate
 
 
+def test_a_share_of_the_warm_up_is_offered(lab: Lab) -> None:
+    lab.scenario(
+        benchmarks=("fillseq", "readrandom"), more='warmup = "2s"\nrate_share = 0.25\n'
+    )
+    lab.engine("one", "honest")
+    done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 0, done.stderr
+    assert {line["status"] for line in lab.lines()} == {"ok"}
+    assert last(lab, "one/fillseq")["open_loop"] is None
+    loop = last(lab, "one/readrandom")["open_loop"]
+    assert loop["rate_ops_per_sec"] == 0.25 * loop["max_ops_per_sec"] > 0
+    for line in lab.lines():
+        is_warm = line["benchmark"] == "readrandom"
+        assert bool(line.get("warmup_ops_by_thread")) == is_warm
+        assert line["pass"] == "latency" or line["open_loop"] is None
+
+
 def test_a_rate_without_a_latency_repetition_is_refused(lab: Lab) -> None:
     lab.engine("one", "honest")
     done = lab.call("run", "lab", "--rate", "5000", "--no-latency")

@@ -18,7 +18,8 @@ namespace kvmatrix {
 namespace {
 
 constexpr char kEveryType[] =
-    "read:32,missing:5,scan:10,update:15,readmodifywrite:5,insert:3,delete:30";
+    "read:32,missing:5,scan:5,scanreverse:5,update:15,readmodifywrite:5,"
+    "insert:3,delete:30";
 
 class MixRun : public YcsbRun {
  protected:
@@ -170,6 +171,30 @@ TEST_F(MixRun, DetectsAScanThatSkipsAnEntry) {
   };
   ExpectWrong(behaviour, "scan:90,update:10");
   ExpectWrong(behaviour, "scan:90,delete:10");
+  ExpectWrong(behaviour, "scanreverse:90,update:10");
+  ExpectWrong(behaviour, "scanreverse:90,delete:10");
+}
+
+TEST_F(MixRun, DetectsAScanInTheWrongDirection) {
+  Behaviour behaviour;
+  behaviour.scan = [](Session& session, std::string_view start, Order order,
+                      const Visitor& visit) {
+    const bool reverse = !start.empty() && order == Order::kBackward;
+    session.Scan(start, reverse ? Order::kForward : order, visit);
+  };
+  ExpectWrong(behaviour, "scanreverse:100");
+}
+
+TEST_F(MixRun, DetectsAReverseScanThatStartsAtTheNextEntry) {
+  Behaviour behaviour;
+  behaviour.scan = [](Session& session, std::string_view start, Order order,
+                      const Visitor& visit) {
+    const bool reverse = !start.empty() && order == Order::kBackward;
+    session.Scan(start, order, [&](auto key, auto value) {
+      return (reverse && key == start) || visit(key, value);
+    });
+  };
+  ExpectWrong(behaviour, "scanreverse:100");
 }
 
 // Gets return the first value that a key had, though it was overwritten or

@@ -203,7 +203,8 @@ def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
         for scenario, value in zip(plan["scenarios"], values, strict=False):
             scenario["swept"] = {flag: value}
             for name, flag_values in scenario["flags"].items():
-                scenario["flags"][name] = {**flag_values, flag: value}
+                single = {"transactions": 0} if flag == "rate" else {}
+                scenario["flags"][name] = {**flag_values, **single, flag: value}
             scenario["title"] = titles.member("Sizes: of any kind", flag, value)
         plan["scenarios"] = plan["scenarios"][: len(values)]
         named = {scenario["name"] for scenario in plan["scenarios"]}
@@ -218,6 +219,8 @@ def swept(folder: Path, flag: str, values: Sequence[Any]) -> Run:
     for line in lines:
         if flag in (line["options"] or {}):
             line["options"] = {**line["options"], **by_name[line["scenario"]]}
+        if flag == "rate" and line["options"]:
+            line["options"] = {**line["options"], "transactions": 0}
         if flag == "rate" and line["latency_ns"]:
             line |= synthetic_records.offered(line, by_name[line["scenario"]]["rate"])
     return load_run(synthetic_run.write_run(folder, plan, lines))
@@ -254,6 +257,26 @@ def test_headings_have_the_flag_and_labels_the_value(
     assert [line.value for line in shown.groups[0].points] == value_texts
     labels = [c.label for c in compared.charts if c.benchmark == "fillseq"]
     assert labels == [f"Sequential writes, {label}" for label in value_texts]
+
+
+def test_a_sweep_of_the_rate_draws_latencies(tmp_path: Path) -> None:
+    shown = view(swept(tmp_path, "rate", [1000.0, 400_000.0]))
+    drawn = {drawing.title: drawing.plot for drawing in shown.drawings}
+    names = ("Sequential writes", "Reads in key order")
+    assert list(drawn) == [f"{name}, {p}" for name in names for p in ("p50", "p99")]
+    by_title = {group.title: group.points for group in shown.groups}
+    for title, is_saturated in (("LMDB", False), ("SQLite3", True)):
+        low, high = (point.cells for point in by_title[title])
+        assert low["fillseq, offered, kops/s"].figure.text == "1.00"
+        assert high["fillseq, offered, kops/s"].figure.text == "400"
+        tail = high["fillseq, p99, µs"]
+        assert (tail.figure.text == "saturated") == is_saturated
+        assert (tail.drawn is None) == is_saturated
+        assert low["fillseq, p99, µs"].drawn
+    (curve,) = (
+        c for c in drawn["Sequential writes, p99"].curves if c.series.title == "SQLite3"
+    )
+    assert len(curve.marks) == 1
 
 
 def test_a_family_without_a_title_before_its_flag_has_its_name(tmp_path: Path) -> None:

@@ -36,7 +36,10 @@ MIX_OF_FOUR = honest_records.mix(FOUR)
 GRAPH = honest_records.work(
     "mixgraph", ops_by_type={"get": 800, "put": 150, "seek": 50}
 )
+WARM = honest_records.warmed_up(READ, 2.0)
+SHARED = honest_records.warmed_up(OPEN, 2.0, 0.5)
 HONEST = {
+    **{"warmed up": WARM, "shared": SHARED},
     **{"fill": FILL, "read": READ, "scan": SCAN, "slow": SLOW, "mix": MIX},
     **{
         "beside": WITH_WRITER,
@@ -169,6 +172,9 @@ REJECTED: tuple[tuple[str, Work], ...] = (
         ),
     ),
     ("open-loop-rate", inside(OPEN, "open_loop", rate_ops_per_sec=91.0)),
+    ("open-loop-rate", inside(SHARED, "open_loop", rate_ops_per_sec=91.0)),
+    ("open-loop-max", inside(OPEN, "open_loop", max_ops_per_sec=91.0)),
+    ("open-loop-max", SHARED.changed({"warmup_ops_by_thread": [300]})),
     ("open-loop-offered", inside(SATURATED, "open_loop", offered_ops_per_sec=400.0)),
     ("open-loop-offered", slow_offer()),
     ("open-loop-achieved", inside(OPEN, "open_loop", achieved_ops_per_sec=93.0)),
@@ -215,6 +221,9 @@ REJECTED: tuple[tuple[str, Work], ...] = (
     ("threads", WITH_WRITER.changed({"ops_by_thread": None})),
     ("threads-sum", FILL.changed({"ops_by_thread": [999]})),
     ("threads-sum", FILL.changed({"ops_by_thread": [500, 500]})),
+    ("warmup", READ.changed({"warmup_ops_by_thread": [300]})),
+    ("warmup", WARM.changed({"warmup_ops_by_thread": None})),
+    ("warmup", WARM.changed({"warmup_ops_by_thread": [150, 150]})),
     ("types", READ.changed({"ops_by_type": {"read": 1000}})),
     ("types", MIX.changed({"ops_by_type": None})),
     ("types-sum", inside(MIX, "ops_by_type", update=509)),

@@ -370,5 +370,22 @@ TEST_F(OutputTest, TransactionsAreRoundedDownToWholeEntries) {
   EXPECT_EQ(calls, 1999u);
 }
 
+TEST(RateShare, NeedsAWarmUpAndNoOtherRate) {
+  const Flags shared = {{"rate_share", "0.5"}, {"warmup", "1"}};
+  const auto with = [&](Flags more) {
+    more.insert(more.begin(), shared.begin(), shared.end());
+    return Complaint(more);
+  };
+  EXPECT_EQ(with({}), "");
+  EXPECT_EQ(
+      Complaint({{"rate_share", "0.5"}}),
+      "--rate_share: is a share of the rate of the warm-up; add --warmup");
+  EXPECT_EQ(with({{"rate", "5"}}),
+            "--rate_share: cannot be used with --rate; leave one of them out");
+  EXPECT_EQ(with({{"sine_mix_rate", "true"}, {"sine_d", "9"}, {"sine_a", "1"}}),
+            "--rate_share: cannot be used with --sine_mix_rate; leave one of "
+            "them out");
+}
+
 }  // namespace
 }  // namespace kvmatrix
