@@ -95,6 +95,7 @@ class SuiteConfig:
     control: str  # the engine that full runs measure twice, or ""
     repeat_disturbed: int  # how often a disturbed repetition is retried
     engines: tuple[str, ...] = ()  # measured by default; (): see default_engines()
+    threads_per_processor: int = 0  # most threads in a sweep of them; 0: any number
     file: str = ""
 
 

@@ -42,8 +42,10 @@ from report.terms.limits import (
     LONGEST_TIMEOUT_S,
     MOST_REPETITIONS,
 )
-from report.terms.rulebook import SCENARIO_FLAGS
+from report.terms.rulebook import FLAGS, SCENARIO_FLAGS
 from report.terms.units import UnitError, parse_duration
+
+_MOST_THREADS = int(FLAGS["threads"].most)
 
 
 def load(folder: Path) -> Config:
@@ -245,15 +247,9 @@ def _suite(
     engines: Mapping[str, EngineConfig],
 ) -> SuiteConfig:
     table.only(
-        *("title", "summary", "scenarios", "repetitions", "timeout"),
-        *(
-            "published",
-            "override",
-            "latency_repetitions",
-            "control",
-            "repeat_disturbed",
-        ),
-        "engines",
+        *("title", "summary", "scenarios", "repetitions", "timeout", "published"),
+        *("override", "latency_repetitions", "control", "repeat_disturbed"),
+        *("engines", "threads_per_processor"),
     )
     override = table.table("override")
     override.only(*SCENARIO_FLAGS)
@@ -276,6 +272,7 @@ def _suite(
         control=_control(table, engines),
         repeat_disturbed=table.count("repeat_disturbed", MOST_REPEATS, 0, MOST_REPEATS),
         engines=_suite_engines(table, engines),
+        threads_per_processor=table.count("threads_per_processor", 0, 0, _MOST_THREADS),
         file=table.file,
     )
 

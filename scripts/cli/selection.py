@@ -2,6 +2,7 @@
 
 import fnmatch
 import itertools
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -18,7 +19,7 @@ from report.terms.limits import (
     MOST_CELLS,
     MOST_RUN_REPETITIONS,
 )
-from report.terms.rulebook import Flag, option_name
+from report.terms.rulebook import PACES, Flag, option_name
 from scripts.cli.option_types import check_globs, names, suite_name
 from scripts.cli.options import DEFAULT_SEED, Setting
 from scripts.planning.new_plan import Selection, control_of
@@ -85,9 +86,9 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
     engines = config.default_engines(suite)
     if options.engines:
         engines = names(options.engines, config.engines, "engine", "--engine")
-    scenarios = suite.scenarios
+    scenarios = _on_this_machine(config, suite)
     if options.scenarios:
-        scenarios = _scenarios(config, scenarios, options.scenarios)
+        scenarios = _scenarios(config, suite.scenarios, options.scenarios)
     _check_cells(config, suite, scenarios, engines)
     cells = [
         f"{engine}/{scenario}/{benchmark}"
@@ -107,8 +108,10 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
         cells = list(itertools.compress(cells, matches))
     _check_repetitions(suite, len(cells), repetitions + latency_repetitions, options)
     repeats = options.repeat_disturbed
-    if options.chosen.get("rate") and not latency_repetitions:
-        raise click.UsageError("--rate applies to latency repetitions; add --latency")
+    for pace in PACES:
+        if options.chosen.get(pace) and not latency_repetitions:
+            problem = f"--{pace} applies to latency repetitions; add --latency"
+            raise click.UsageError(problem)
     return Selection(
         engines=tuple(name for name in config.engines if name in engines),
         scenarios=tuple(scenarios),
@@ -121,6 +124,14 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
         control=_control(suite, options, engines, repetitions),
         repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
     )
+
+
+def _on_this_machine(config: Config, suite: SuiteConfig) -> tuple[str, ...]:
+    """Return the scenarios of a suite that have few enough threads."""
+    most = suite.threads_per_processor * len(os.sched_getaffinity(0))
+    threads = (config.scenarios[n].swept.get("threads", 0) for n in suite.scenarios)
+    fits = (not most or int(number) <= most for number in threads)
+    return tuple(itertools.compress(suite.scenarios, fits))
 
 
 def _check_settings(options: RunOptions) -> None:

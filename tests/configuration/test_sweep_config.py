@@ -1,5 +1,7 @@
 """Sweeps in the configuration: only the sweep may set its flag."""
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,6 @@ def lab(tmp_path: Path) -> Lab:
             THREADS + "[[from_num]]\nnum = 9\n[from_num.settings.two]\nthreads = 2\n",
             "from_num[0].settings.two.threads",
         ),
-        ("[sweep]\nrate = [1000.0, 2000.0]\n", "sweep.rate"),
         ('[sweep]\ncache_size = ["1MiB", "1024KiB"]\n', "sweep.cache_size"),
         ("[[from_num]]\nnum = 9\n[[from_num]]\nnum = 9\n", "from_num[1].num"),
     ],
@@ -89,6 +90,26 @@ def test_a_sweep_of_sizes_has_thresholds_and_no_size_from_the_command_line(
     assert done.returncode == 2
     assert "--num: scenario s sweeps num; leave the option out" in done.stderr
     assert lab.call("run", "lab", "--dry-run").returncode == 0
+
+
+def test_a_suite_limits_the_threads_to_what_the_machine_has(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.engine("alpha", "honest")
+    sweep = "[sweep]\nthreads = [1, 2, 4, 8]\n"
+    lab.scenario("s", ("readrandom",), sweep, flags={"num": 64})
+    lab.scenario("t", ("readrandom",), flags={"num": 64, "threads": 8})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 5})
+
+    def planned(*words: str) -> set[str]:
+        done = lab.call("run", "lab", "--dry-run", "--json", *words)
+        return {cell["scenario"] for cell in json.loads(done.stdout)["cells"]}
+
+    lab.suite(("s", "t"))
+    assert planned() == {"s-1", "s-2", "s-4", "s-8", "t"}
+    lab.suite(("s", "t"), "threads_per_processor = 2\n")
+    assert planned() == {"s-1", "s-2", "s-4", "t"}
+    assert planned("-s", "s-8") == {"s-8"}
 
 
 def test_a_run_whose_point_is_elsewhere_is_not_read(lab: Lab) -> None:
