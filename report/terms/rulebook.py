@@ -226,11 +226,11 @@ class Benchmark:
     def warmup_s(self, flags: Flags) -> float:
         """Return the duration of its warm-up, which gets, seeks and mixes may have."""
         warms_up = self.kind == "mix" or (self.kind == "read" and not self.one_call)
-        return float(flags.get("warmup", 0)) if warms_up and not self.writer else 0.0
+        return float(flags.get("warmup") or 0) if warms_up and not self.writer else 0.0
 
     def pace(self, flags: Flags) -> dict[str, float]:
         """Return the one of PACES that makes it an open loop; {} for a closed loop."""
-        rate, share = (float(flags.get(name, 0)) for name in PACES)
+        rate, share = (float(flags.get(name) or 0) for name in PACES)
         if rate and not self.one_call:
             return {"rate": rate}
         return {"rate_share": share} if share and self.warmup_s(flags) else {}

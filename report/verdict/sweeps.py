@@ -47,7 +47,7 @@ class Sweep:
 
     @property
     def is_paced(self) -> bool:
-        """True if it varies the pace of open loops, so that latencies are its result."""
+        """True if it varies the pace of open loops: its results are latencies."""
         return self.flag in PACES
 
     def label(self, value: object) -> str:

@@ -272,12 +272,22 @@ def open_loop(record: Mapping[str, Any], saturated: bool = False) -> Record:
     }
 
 
-def warmed_up(record: Mapping[str, Any], warmup_s: float, share: float = 0) -> Record:
+def warmed_up(
+    record: Mapping[str, Any], warmup_s: float, share: float = 0, threads: int = 1
+) -> Record:
     """Return the same after a warm-up; an open loop is at a share of its rate."""
     loop = record["open_loop"]
     most = loop["rate_ops_per_sec"] / share if share else RATE_OF_WARM_UP
     known = {"open_loop": {**loop, "max_ops_per_sec": most}} if share else {}
-    return {**record, **known, "warmup_ops_by_thread": [math.ceil(warmup_s * most)]}
+    done = warmup_operations(warmup_s, threads, most)
+    return {**record, **known, "warmup_ops_by_thread": done}
+
+
+def warmup_operations(
+    warmup_s: float, threads: int, rate: float = RATE_OF_WARM_UP
+) -> list[int]:
+    """Return the operations of each thread."""
+    return [math.ceil(warmup_s * rate / threads)] * threads
 
 
 def with_writer(record: Mapping[str, Any], ops: int) -> Record:

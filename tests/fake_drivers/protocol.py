@@ -121,14 +121,14 @@ class FakeDriver:
         if benchmark == "compact":
             return self.answer(benchmark, **_ONE_CALL)
         if step := self.step(benchmark):
-            self.store([*after, step], self.flags["seed"])
+            self.store([*after, *step.split(",")], self.flags["seed"])
         return self.answer(benchmark)
 
     def in_fillrandom(self) -> None:
         """Do nothing more; most fakes misbehave in this benchmark."""
 
     def step(self, benchmark: str) -> str:
-        """Return the entry of this process in --after; "" if it writes nothing."""
+        """Return what this process adds to --after; "" if it writes nothing."""
         if not synthetic_descriptions.writes(benchmark):
             return ""
         return f"{benchmark}:{self.ops}" if self.hurried else benchmark
@@ -166,7 +166,8 @@ class FakeDriver:
             record = synthetic_records.open_loop(record)
             record["open_loop"] |= dict.fromkeys(_RATES, rate)
         if warmup_s := BENCHMARKS[benchmark].warmup_s(self.timing):
-            record = synthetic_records.warmed_up(record, warmup_s, share)
+            threads = int(self.flags.get("threads", 1))
+            record = synthetic_records.warmed_up(record, warmup_s, share, threads)
         return (synthetic_records.killed(record) if self.crashes else record) | changed
 
     def options(self) -> Record:

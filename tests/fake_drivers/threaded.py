@@ -41,9 +41,11 @@ class Threaded(FakeDriver):
             return f"{benchmark}:{WRITES}"
         if benchmark in ("readrandom", "verify") or self.threads == 1:
             return super().step(benchmark)
-        return f"{benchmark}:" + "+".join(
-            [str(self.ops // self.threads)] * self.threads
-        )
+        parts = [[self.ops // self.threads] * self.threads]
+        if benchmark == _MIX and (warmup_s := self.timing["warmup"]):
+            warmup = synthetic_records.warmup_operations(warmup_s, self.threads)
+            parts = [warmup, *parts]
+        return ",".join(f"{benchmark}:{'+'.join(map(str, each))}" for each in parts)
 
     def answer(self, benchmark: str, **changed: object) -> Record:
         record = super().answer(benchmark, planned_ops=self.ops, **changed)

@@ -47,6 +47,16 @@ def test_the_audit_is_given_what_each_thread_wrote(lab: Lab) -> None:
     assert set(calls(lab)) == expected
 
 
+def test_the_audit_is_given_what_the_warm_up_wrote(lab: Lab) -> None:
+    cells = ("readrandomwriterandom", "readrandom")
+    lab.scenario(benchmarks=cells, flags={**FLAGS, "warmup": "0.5s"})
+    done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 0, done.stderr
+    history = "filluniquerandom,readrandomwriterandom:250+250+250+250"
+    history += ",readrandomwriterandom:640+640+640+640"
+    assert f"verify threads=1 after={history}" in calls(lab)
+
+
 @pytest.mark.parametrize(("reads", "all_reads"), [({"reads": 100}, 400), ({}, 2560)])
 def test_a_load_leaves_room_for_what_all_threads_insert(
     reads: dict[str, int], all_reads: int

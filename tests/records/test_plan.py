@@ -43,9 +43,20 @@ def test_the_latency_repetition_is_a_round_of_its_own_after_the_others() -> None
 def test_a_rate_is_of_benchmarks_of_many_calls() -> None:
     flags: dict[str, Any] = {"a": {**FLAGS, "rate": 5.0}, "b": FLAGS}
     run_plan = plan([engine("a"), engine("b")], flags=flags, latency=True)
-    rates = {str(cell): run_plan.rate(cell) for cell in run_plan.cells}
-    assert rates["a/base/fillseq"] == rates["a/base/readrandom"] == 5.0
-    assert rates["a/base/readseq"] is rates["b/base/fillseq"] is None
+    paces = {str(cell): run_plan.pace(cell) for cell in run_plan.cells}
+    assert paces["a/base/fillseq"] == paces["a/base/readrandom"] == {"rate": 5.0}
+    assert paces["a/base/readseq"] == paces["b/base/fillseq"] == {}
+
+
+def test_a_share_is_of_benchmarks_that_warm_up() -> None:
+    shared = {**FLAGS, "warmup": 2.0, "rate_share": 0.5}
+    cold = {**FLAGS, "rate_share": 0.5}
+    flags: dict[str, Any] = {"a": shared, "b": cold}
+    run_plan = plan([engine("a"), engine("b")], flags=flags, latency=True)
+    paces = {str(cell): run_plan.pace(cell) for cell in run_plan.cells}
+    assert paces["a/base/readrandom"] == {"rate_share": 0.5}
+    assert paces["a/base/fillseq"] == paces["a/base/readseq"] == {}
+    assert paces["b/base/readrandom"] == {}
 
 
 def test_reads_of_one_engine_share_a_unit_and_writes_stand_alone() -> None:
