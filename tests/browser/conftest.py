@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser import sample_pages
 from tests.browser.pages import READINGS, WIDTHS, Opened, absent, launched
+from tests.support.short_cells import short_cells_ranked
 
 Browsers = Callable[[str], Any]
 Pages = Callable[[str], Path]
@@ -49,7 +50,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
     @cache
     def page(kind: str) -> Path:
-        return sample_pages.KINDS[kind](tmp_path_factory.mktemp(kind))
+        with short_cells_ranked():  # so that the signs of ranks are laid out too
+            return sample_pages.KINDS[kind](tmp_path_factory.mktemp(kind))
 
     return page
 
