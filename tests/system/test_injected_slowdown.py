@@ -56,7 +56,10 @@ def test_more_writes_are_counted_where_they_are_made_and_nowhere_else(
     slower = slower_build(tmp_path, "writes")
     done = ab(tmp_path, "--a", str(BUILD), "--b", str(slower))
     assert done.returncode == 1, done.stderr
-    assert more_of(tmp_path) == {("leveldb", "write_calls")}
+    more = more_of(tmp_path)
+    # Instructions grow too, by 4 %, which may be within their limit: ten times the
+    # spread of a count that varies by up to 1.8 % between identical runs.
+    assert more - {("leveldb", "instructions")} == {("leveldb", "write_calls")}
 
 
 def test_work_that_a_cell_does_not_do_is_not_counted_there(tmp_path: Path) -> None:
