@@ -1,4 +1,4 @@
-"""The pinned source packages of an engine: [[engine.source]] of configs/engines.toml.
+"""The pinned sources of an engine: [[engine.source]] of configs/engines.toml.
 
 This module needs only the standard library, because the set-up uses it before
 anything else is installed.
@@ -17,6 +17,12 @@ _BUILDS = ("cmake", "autotools", "make")
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]{1,63}")
 _VERSION = re.compile(r"(?:[0-9]{1,9}:)?[0-9][A-Za-z0-9.+~-]{0,63}")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+~_-]{0,199}")
+# Words of Cargo.toml and of commands, parts of the names of files and folders.
+_CRATE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_CRATE_VERSION = re.compile(
+    r"[0-9]{1,9}(?:\.[0-9]{1,9}){2}(?:[+-][A-Za-z0-9.+-]{1,60})?"
+)
+_FOLDER = re.compile(r"[A-Za-z0-9][\w.-]{0,63}(?:/[A-Za-z0-9][\w.-]{0,63}){0,7}", re.A)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -25,7 +31,7 @@ class PinnedSource:
     """One source package of the distribution, and how it is compiled."""
 
     engine: str
-    package: str
+    package: str  # of the distribution; also the name of the library
     version: str
     build: str
     options: tuple[str, ...]
@@ -46,6 +52,32 @@ class PinnedSource:
     def upstream_sha256(self) -> str:
         """The SHA-256 of the upstream archive, without the distribution's part."""
         return next(s for n, s in self.sha256.items() if ".orig.tar." in n)
+
+
+@dataclass(frozen=True)
+class CrateSource(PinnedSource):
+    """A source inside a crate, a package of Rust's registry, and how it is compiled.
+
+    `version` is the crate's.
+    """
+
+    crate: str
+    folder: str  # of the crate, in which the source is
+
+    @property
+    def origin(self) -> str:
+        """The origin of the source, in words."""
+        return f"crate {self.crate} {self.version}"
+
+    @property
+    def archive(self) -> str:
+        """The name of the crate's only file."""
+        return f"{self.crate}-{self.version}.crate"
+
+    @property
+    def upstream_sha256(self) -> str:
+        """The SHA-256 of the crate."""
+        return self.sha256[self.archive]
 
 
 def sources_of(engine: TomlTable) -> tuple[PinnedSource, ...]:
@@ -98,21 +130,29 @@ def _dsc(package: str, version: str) -> str:
 
 
 def _source(table: TomlTable, engine: str, earlier: tuple[str, ...]) -> PinnedSource:
-    table.only("package", "version", "build", "options", "sha256", "needs")
+    is_crate = "crate" in table.values
+    own = ("crate", "folder") if is_crate else ("crate",)
+    table.only("package", "version", "build", "options", "sha256", "needs", *own)
     build = table.text("build")
     known(table, "build", build, _BUILDS, "build system")
     package = _matching(
         table, "package", _PACKAGE, 'the name of a source package, such as "zlib"'
     )
-    version = _matching(table, "version", _VERSION, 'a version, such as "1.23-4"')
-    return PinnedSource(
-        engine=engine,
-        package=package,
-        version=version,
-        build=build,
-        options=table.texts("options", ()),
-        sha256=_checksums(table.table("sha256"), package, version),
-        needs=(*earlier, *table.texts("needs", ())),
+    options, sums = table.texts("options", ()), table.table("sha256")
+    needs = (*earlier, *table.texts("needs", ()))
+    if not is_crate:
+        version = _matching(table, "version", _VERSION, 'a version, such as "1.23-4"')
+        checked = _checksums(sums, package, version)
+        return PinnedSource(engine, package, version, build, options, checked, needs)
+    crate = _matching(table, "crate", _CRATE, 'the name of a crate, such as "zlib-sys"')
+    expected = 'the version of a crate, such as "1.2.3" or "1.2.3+4.5.6"'
+    version = _matching(table, "version", _CRATE_VERSION, expected)
+    folder = _matching(
+        table, "folder", _FOLDER, 'a folder of the crate, such as "zlib"'
+    )
+    checked = _checksum_of_crate(sums, f"{crate}-{version}.crate")
+    return CrateSource(
+        *(engine, package, version, build, options, checked, needs, crate, folder)
     )
 
 
@@ -141,3 +181,11 @@ def _checksums(files: TomlTable, package: str, version: str) -> dict[str, str]:
             problem = f"no checksum of a {part} file; list every file of the package"
             raise ConfigError(files.file, files.path, problem)
     return sums
+
+
+def _checksum_of_crate(files: TomlTable, archive: str) -> dict[str, str]:
+    """Return the checksum of the only file that a crate has."""
+    if list(files.values) != [archive]:
+        problem = f"expected the checksum of {archive!r}, and of no other file"
+        raise ConfigError(files.file, files.path, problem)
+    return {archive: _matching(files, archive, _SHA256, "64 hexadecimal digits")}

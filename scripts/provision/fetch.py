@@ -1,11 +1,12 @@
-"""Fetching pinned source packages with apt-get."""
+"""Fetching pinned sources: packages with apt-get, crates with cargo."""
 
 import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from report.config.pinned_source import PinnedSource
+from report.config.pinned_source import CrateSource, PinnedSource
+from scripts.provision import crates
 from scripts.provision.cache import sha256_of
 from scripts.provision.commands import run_logged
 from scripts.provision.problem import SetupError
@@ -41,21 +42,26 @@ def check_archives(source: PinnedSource, downloads: Path) -> None:
         raise SetupError("\n".join([*problems.values(), remedy]))
 
 
-def _check_delivered(source: PinnedSource, incoming: Path) -> None:
-    """Raise SetupError, and keep nothing, unless apt has delivered the pinned files."""
+def _check_delivered(source: PinnedSource, incoming: Path, remedy: str) -> None:
+    """Raise SetupError, and keep nothing, unless the pinned files were delivered."""
     problems = _mismatches(source, incoming)
     if problems:
         shutil.rmtree(incoming)
-        remedy = (
-            "Nothing was kept.  Correct a wrong pin, or the package sources of this "
-            "machine; to download the source again: scripts/setup"
+        raise SetupError(
+            "\n".join(
+                [*problems.values(), f"Nothing was kept.  Correct a wrong pin{remedy}"]
+            )
         )
-        raise SetupError("\n".join([*problems.values(), remedy]))
 
 
 def is_downloaded(source: PinnedSource, downloads: Path) -> bool:
-    """Return True if every file of the source package exists; checks no checksum."""
+    """Return True if every file of the source exists; checks no checksum."""
     return all((downloads / name).is_file() for name in source.sha256)
+
+
+def is_crate_missing(source: PinnedSource, downloads: Path) -> bool:
+    """Return True if a source is a crate that has not been downloaded."""
+    return isinstance(source, CrateSource) and not is_downloaded(source, downloads)
 
 
 def _apt_options(private: Path) -> list[str]:
@@ -72,21 +78,37 @@ def _apt_options(private: Path) -> list[str]:
 
 
 def download(sources: Sequence[PinnedSource], cache: Path) -> None:
-    """Fetch the source packages into cache/downloads.
+    """Fetch the sources into cache/downloads.
 
     A file gets there only if its checksum is the pinned one.  Raises SetupError if one
     is not, or cannot be fetched.
     """
-    private, log = cache / "apt", cache / "logs" / "fetch.log"
-    incoming = cache / "work" / "incoming"
+    log, incoming = cache / "logs" / "fetch.log", cache / "work" / "incoming"
+    incoming.mkdir(parents=True, exist_ok=True)
+    log.unlink(missing_ok=True)
+    pinned_crates = [s for s in sources if isinstance(s, CrateSource)]
+    packages = [s for s in sources if not isinstance(s, CrateSource)]
+    if packages:
+        _deliver_packages(packages, cache / "apt", incoming, log)
+    if pinned_crates:
+        _deliver_crates(pinned_crates, cache / "work" / "crates", incoming, log)
+    downloads = cache / "downloads"
+    downloads.mkdir(exist_ok=True)
+    for source in sources:
+        for name in source.sha256:
+            os.replace(incoming / name, downloads / name)
+    shutil.rmtree(incoming)
+
+
+def _deliver_packages(
+    sources: Sequence[PinnedSource], private: Path, incoming: Path, log: Path
+) -> None:
+    """Fetch source packages into `incoming`, and check them.  Raises SetupError."""
     shutil.rmtree(private, ignore_errors=True)  # apt trusts the lists that it finds
     for folder in (private / "lists/partial", private / "cache/archives/partial"):
         folder.mkdir(parents=True, exist_ok=True)
-    incoming.mkdir(parents=True, exist_ok=True)
     listed = private_list(source_files(APT_CONFIGURATION))
     (private / "private.sources").write_text(listed, encoding="utf-8")
-    log.unlink(missing_ok=True)
-
     apt = ["apt-get", *_apt_options(private), "--quiet"]
     run_logged([*apt, "update"], log, cwd=incoming)
     names = [f"{source.package}={source.version}" for source in sources]
@@ -97,10 +119,28 @@ def download(sources: Sequence[PinnedSource], cache: Path) -> None:
             f"{error}\nCheck the network, and whether the package sources of this "
             f"machine offer {', '.join(names)}, which configs/engines.toml pins"
         ) from error
-    downloads = cache / "downloads"
-    downloads.mkdir(exist_ok=True)
+    remedy = (
+        ", or the package sources of this machine; to download the source again: "
+        "scripts/setup"
+    )
     for source in sources:
-        _check_delivered(source, incoming)
-        for name in source.sha256:
-            os.replace(incoming / name, downloads / name)
-    shutil.rmtree(incoming)
+        _check_delivered(source, incoming, remedy)
+
+
+def _deliver_crates(
+    sources: Sequence[CrateSource], work: Path, incoming: Path, log: Path
+) -> None:
+    """Fetch crates, copy them to `incoming`, and check them.  Raises SetupError.
+
+    Cargo trusts what is in its cache, so a damaged copy must be removed from there.
+    """
+    crates.fetch(sources, work, log)
+    for source in sources:
+        copies = crates.fetched(source, work)
+        sound = [c for c in copies if sha256_of(c) == source.upstream_sha256]
+        for copy in (sound or copies)[:1]:
+            shutil.copyfile(copy, incoming / source.archive)
+        command = removing(copies) if copies else "scripts/setup"
+        remedy = f"; to download the source again: {command}"
+        _check_delivered(source, incoming, remedy)
+    shutil.rmtree(work)

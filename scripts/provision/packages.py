@@ -7,11 +7,13 @@ what it is needed for is present, from whatever source.
 import importlib.util
 import os
 import shutil
+import ssl
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.provision.commands import run_logged
+from scripts.provision.crates import is_cargo_new_enough
 from scripts.provision.problem import SetupError
 from scripts.provision.setup_screen import Screen
 
@@ -29,6 +31,11 @@ def _header(name: str) -> Callable[[], bool]:
         return any((folder / name).exists() for folder in folders)
 
     return is_installed
+
+
+def _certificates() -> bool:
+    paths = ssl.get_default_verify_paths()
+    return bool(paths.cafile or (paths.capath and os.listdir(paths.capath)))
 
 
 def _ensurepip() -> bool:
@@ -60,6 +67,14 @@ COMPILING_ENGINES = (
     Requirement("dpkg-dev", "unpacks source packages", _program("dpkg-source")),
     Requirement("make", "builds Kyoto Cabinet, LZO, SQLite, LMDB", _program("make")),
     Requirement("tcl", "generates SQLite's one-file source", _program("tclsh")),
+)
+# Not the package "cargo", whose 0.66 of 2022 reads neither today's registry nor crates
+# of edition 2024.  This one Debian keeps current for its browsers.  With the compiler
+# that it needs it is a download of 100 MB and takes 459 MB of disk space.  It provides
+# /usr/bin/cargo, and conflicts with "cargo" and "rustup".
+FETCHING_CRATES = (
+    Requirement("cargo-web", "fetches the source of RocksDB", is_cargo_new_enough),
+    Requirement("ca-certificates", "whom cargo trusts", _certificates),
 )
 TESTING = (
     Requirement("chromium", "opens the report in a real browser", _program("chromium")),
@@ -134,8 +149,9 @@ def _install(requirements: Sequence[Requirement], log: Path) -> None:
     env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     names = [requirement.package for requirement in requirements]
     run_logged([*apt, "update"], log, cwd=Path("/"), env=env)
-    install = [*apt, "install", "--yes", "--no-install-recommends", *names]
-    run_logged(install, log, cwd=Path("/"), env=env)
+    # --no-remove: what conflicts with a package is for a person to remove.
+    install = [*apt, "install", "--yes", "--no-remove", "--no-install-recommends"]
+    run_logged([*install, *names], log, cwd=Path("/"), env=env)
 
 
 def ensure(requirements: Sequence[Requirement], log: Path, screen: Screen) -> None:

@@ -34,6 +34,7 @@ from scripts.provision.recipe import (
     environment,
     foreign_flags,
     processors,
+    unpacking,
 )
 from scripts.provision.remedy import removing
 from scripts.provision.setup_screen import Screen
@@ -128,8 +129,8 @@ def _build(prefix: Prefix, job: Job, cache: Path, environ: Mapping[str, str]) ->
     log.unlink(missing_ok=True)
     downloads = cache / "downloads"
     check_archives(job.source, downloads)
-    unpack = ["dpkg-source", "--no-check", "-x", job.source.dsc, str(job.tree)]
-    run_logged(unpack, log, cwd=downloads)
+    for command in unpacking(job):
+        run_logged(command, log, cwd=downloads)
     _compile(job, log, environ)
     installed = job.stage / prefix.path.relative_to("/")
     if not installed.is_dir():

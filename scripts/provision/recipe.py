@@ -1,4 +1,4 @@
-"""The commands that make a static library of a source package."""
+"""The commands that make a static library of a pinned source."""
 
 import os
 import re
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from report.config.pinned_source import PinnedSource
+from report.config.pinned_source import CrateSource, PinnedSource
 from scripts.provision.commands import output_of
 
 # Increase this when a change in this file requires every engine to be recompiled.
@@ -43,7 +43,7 @@ def find_compiler(environ: Mapping[str, str]) -> Compiler:
 
 @dataclass(frozen=True)
 class Job:
-    """One source package to compile: its folders, compiler and flags."""
+    """One source to compile: its folders, compiler and flags."""
 
     source: PinnedSource
     flags: str
@@ -53,6 +53,21 @@ class Job:
     stage: Path  # DESTDIR: `prefix` is installed below it first
     dependencies: Sequence[Path]  # prefixes of the packages it needs
     jobs: int
+
+
+def unpacking(job: Job) -> list[list[str]]:
+    """Return the commands that unpack the source, in the folder of its files.
+
+    REQUIRES: the parent of `job.tree` exists.
+    """
+    source, tree = job.source, str(job.tree)
+    if not isinstance(source, CrateSource):
+        return [["dpkg-source", "--no-check", "-x", source.dsc, tree]]
+    member = f"{source.crate}-{source.version}/{source.folder}"
+    strip = f"--strip-components={member.count('/') + 1}"
+    # No owners: as root, tar would restore those of the machine that packed the crate.
+    unpack = ["tar", "-xzf", source.archive, "-C", tree, "--no-same-owner", strip]
+    return [["mkdir", tree], [*unpack, member]]
 
 
 def environment(job: Job, environ: Mapping[str, str]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from report.terms.text_table import visible
 from scripts.provision import (
     consumers,
     engine_list,
+    fetch,
     packages,
     prefixes,
     recipe,
@@ -99,6 +100,9 @@ def _requirements(
         required += packages.development_packages(names)
     else:
         required += packages.COMPILING_ENGINES
+        downloads = cache_dir(os.environ) / "downloads"
+        if any(fetch.is_crate_missing(source, downloads) for source in sources):
+            required += packages.FETCHING_CRATES
     return required + (list(packages.TESTING) if options.test else [])
 
 

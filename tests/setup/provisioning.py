@@ -1,6 +1,7 @@
-"""A fake source package, a cache with its downloads, and a checkout that pins it."""
+"""A fake source package or crate, a cache with its files, a checkout that pins it."""
 
 import contextlib
+import gzip
 import hashlib
 import io
 import json
@@ -8,13 +9,14 @@ import os
 import re
 import shlex
 import subprocess
+import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from report.config.pinned_source import PinnedSource
+from report.config.pinned_source import CrateSource, PinnedSource
 from scripts.provision import packages, setup, venv
 from scripts.provision.recipe import Compiler
 from scripts.provision.setup_screen import Screen
@@ -33,6 +35,30 @@ def make_source(package: str = "fake", needs: tuple[str, ...] = ()) -> PinnedSou
     sums = {name: hashlib.sha256(name.encode()).hexdigest() for name in names}
     return PinnedSource(
         "engine", package, "1-1", "autotools", ("--with-x",), sums, needs
+    )
+
+
+def crate_bytes() -> bytes:
+    """Return the content of a fake crate: a source in its folder deep/fake."""
+    script = b'#!/bin/sh\necho "$1" | cut -d= -f2 > prefix\n'
+    content = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=content, mode="wb", mtime=0) as compressed,
+        tarfile.open(fileobj=compressed, mode="w") as archive,
+    ):
+        for name in ("Cargo.toml", "deep/fake/configure", "deep/other/configure"):
+            info = tarfile.TarInfo(f"fake-sys-0.1.0+1.2.3/{name}")
+            info.size, info.mode, info.uid = len(script), 0o755, 12345
+            archive.addfile(info, io.BytesIO(script))
+    return content.getvalue()
+
+
+def make_crate(folder: str = "deep/fake") -> CrateSource:
+    """Return a pinned source inside the fake crate."""
+    sums = {"fake-sys-0.1.0+1.2.3.crate": hashlib.sha256(crate_bytes()).hexdigest()}
+    return CrateSource(
+        *("engine", "fake", "0.1.0+1.2.3", "autotools", ("--with-x",)),
+        *(sums, (), "fake-sys", folder),
     )
 
 
@@ -83,10 +109,13 @@ _CMAKE = 'mkdir -p build/release; touch build/release/build.ninja; echo "$@" >> 
 def engines_text(source: PinnedSource) -> str:
     """Return an engines.toml that pins one source."""
     sums = "".join(f'"{name}" = "{value}"\n' for name, value in source.sha256.items())
+    crate = ""
+    if isinstance(source, CrateSource):
+        crate = f'crate = "{source.crate}"\nfolder = "{source.folder}"\n'
     return (
         f'[[engine]]\nname = "{source.engine}"\n[[engine.source]]\n'
         f'package = "{source.package}"\nversion = "{source.version}"\n'
-        f'build = "{source.build}"\noptions = {json.dumps(source.options)}\n'
+        f'build = "{source.build}"\noptions = {json.dumps(source.options)}\n{crate}'
         f"[engine.source.sha256]\n{sums}"
     )
 

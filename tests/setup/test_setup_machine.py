@@ -63,10 +63,14 @@ def test_root_on_debian_installs_what_is_missing_and_nothing_else(
     assert words[-1] == "ninja-build"
     assert "cmake" not in words
     assert "DPkg::Lock::Timeout=400" in words
+    assert "--no-remove" in words
 
 
 def test_every_package_has_a_reason() -> None:
-    everything = packages.BUILDING + packages.COMPILING_ENGINES + packages.TESTING
+    everything = (
+        *(*packages.BUILDING, *packages.COMPILING_ENGINES),
+        *(*packages.FETCHING_CRATES, *packages.TESTING),
+    )
     assert all(requirement.reason for requirement in everything)
     names = [requirement.package for requirement in everything]
     assert len(set(names)) == len(names)
