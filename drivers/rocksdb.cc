@@ -19,7 +19,21 @@ namespace {
 constexpr char kRecovery[] =
     "https://github.com/facebook/rocksdb/wiki/WAL-Recovery-Modes";
 constexpr char kSync[] =  // WriteOptions::sync
-    "https://github.com/facebook/rocksdb/blob/v7.8.3/include/rocksdb/options.h";
+    "https://github.com/facebook/rocksdb/blob/v11.8.1/include/rocksdb/"
+    "options.h";
+
+// RocksDB 7.8, which the distribution has, returns a raw pointer.
+rocksdb::Status Open(const rocksdb::Options& options, const std::string& path,
+                     std::unique_ptr<rocksdb::DB>& db) {
+#if ROCKSDB_MAJOR < 10
+  rocksdb::DB* opened = nullptr;
+  const auto status = rocksdb::DB::Open(options, path, &opened);
+  db.reset(opened);
+  return status;
+#else
+  return rocksdb::DB::Open(options, path, &db);
+#endif
+}
 
 rocksdb::Slice ToSlice(std::string_view s) { return {s.data(), s.size()}; }
 
@@ -80,14 +94,11 @@ class RocksDb final : public Database {
     requested.create_if_missing = true;
     SetCompression(requested, options.compression);
     if (!FLAGS_engine_defaults) Tune(requested, options.cache_size);
-    rocksdb::DB* opened = nullptr;
-    const auto status =
-        rocksdb::DB::Open(requested, options.path.string(), &opened);
+    const auto status = Open(requested, options.path.string(), db_);
     // Such as direct I/O in a file system that has none.
     if (status.IsNotSupported() || status.IsInvalidArgument())
       throw Unsupported(status.ToString());
     Check(status);
-    db_.reset(opened);
     settings_ = Describe(db_->GetOptions());
     for (const auto& [name, value] :
          Describe(requested))  // RocksDB clips silently
@@ -106,7 +117,8 @@ class RocksDb final : public Database {
 
   void Flush() override {}  // Write() has handed everything over
   void Settle() override {
-    // A job that is due starts at once; RocksDB 7 cannot wait for it.
+    // A job that is due starts at once.  RocksDB 7.8 cannot wait for it, and
+    // later releases do so in a call that has no such limit.
     int polls = 0;
     while (const Work work = WorkLeft()) {
       if (polls = work.running > 0 ? 0 : polls + 1; polls > kMostPolls)

@@ -1,6 +1,7 @@
 // The flags of rocksdb.cc, the only file that includes this, and the options
 // that they set.  Names are those of RocksDB's own db_bench, defaults those of
-// RocksDB 7.8.
+// the library: RocksDB 11.8, or 7.8 of the distribution.  Only the codec is
+// Snappy, as in db_bench and in LevelDB, where 11.8 has LZ4.
 //
 //   rocksdb::Options requested;
 //   SetCompression(requested, options.compression);
@@ -21,6 +22,9 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/rate_limiter.h>
 #include <rocksdb/table.h>
+#if __has_include(<rocksdb/advanced_cache.h>)
+#include <rocksdb/advanced_cache.h>  // what 7.8 has in cache.h
+#endif
 
 #include <algorithm>
 #include <map>
@@ -47,8 +51,10 @@ DEFINE_bool(disable_auto_compactions, false,
 DEFINE_int32(open_files, -1, "table files kept open; -1 means all");
 DEFINE_bool(paranoid_checks, true,
             "stop writing when damaged data is detected");
-DEFINE_bool(level_compaction_dynamic_level_bytes, false,
-            "derive the sizes of the levels from that of the last one");
+DEFINE_bool(
+    level_compaction_dynamic_level_bytes,
+    rocksdb::AdvancedColumnFamilyOptions().level_compaction_dynamic_level_bytes,
+    "derive the sizes of the levels from that of the last one");
 DEFINE_int32(
     compaction_pri, 3,
     "which file is compacted first, as in rocksdb::CompactionPri: 0 by "
@@ -58,7 +64,8 @@ DEFINE_int32(
 // The tables.
 DEFINE_uint64(block_size, 4 << 10, "bytes of a table block");
 DEFINE_int32(bloom_bits, -1, "Bloom filter bits per key; negative: no filter");
-DEFINE_uint32(format_version, 5, "format of the tables");
+DEFINE_uint32(format_version, rocksdb::BlockBasedTableOptions().format_version,
+              "format of the tables");
 DEFINE_bool(cache_index_and_filter_blocks, false,
             "keep indexes and filters in the block cache, not beside it");
 DEFINE_bool(pin_l0_filter_and_index_blocks_in_cache, false,
@@ -123,15 +130,13 @@ inline rocksdb::CompressionType CodecOf(const char* flag,
   return found->second;
 }
 
-// Sets the codecs: those of the flags, or, without `enabled`, none at all.
-// Throws as CodecOf() does.
+// Sets the codecs: those of the flags, with --engine_defaults the library's,
+// or, without `enabled`, none at all.  Throws as CodecOf() does.
 inline void SetCompression(rocksdb::Options& db, bool enabled) {
-  db.compression = rocksdb::kNoCompression;
-  if (!enabled) return;
-  db.compression = rocksdb::kSnappyCompression;
-  if (FLAGS_engine_defaults) return;
-  db.compression =
-      CodecOf("compression_type", FLAGS_compression_type, db.compression);
+  if (!enabled) db.compression = rocksdb::kNoCompression;
+  if (!enabled || FLAGS_engine_defaults) return;
+  db.compression = CodecOf("compression_type", FLAGS_compression_type,
+                           rocksdb::kSnappyCompression);
   db.bottommost_compression =
       CodecOf("bottommost_compression_type", FLAGS_bottommost_compression_type,
               rocksdb::kDisableCompressionOption);
@@ -215,6 +220,7 @@ inline Settings Describe(const rocksdb::Options& options) {
                            "bottommost_compression",
                            "bytes_per_sync",
                            "compaction_pri",
+                           "compaction_readahead_size",
                            "compression",
                            "compression_per_level",
                            "disable_auto_compactions",

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from report.config.pinned_source import PinnedSource
+from report.config.pinned_source import CrateSource, PinnedSource
 from scripts.provision import engine_list, recipe
 from scripts.provision.pins import read_flags, read_sources
 from tests.places import ROOT
@@ -19,13 +19,22 @@ def test_rocksdb_is_built_without_assertions_and_with_the_snappy_of_leveldb() ->
     rocksdb = pinned()["rocksdb"]
     assert {"snappy", "lz4", "libzstd"} <= set(rocksdb.needs)
     assert "-DNDEBUG" in read_flags(ROOT / "CMakePresets.json").split()
-    assert not [o for o in rocksdb.options if "BUILD_TYPE" in o or "C_FLAGS" in o]
+    foreign = ("BUILD_TYPE", "C_FLAGS", "FLAGS_RELEASE", "-O", "NDEBUG")
+    assert not [o for o in rocksdb.options if any(word in o for word in foreign)]
+
+
+def test_rocksdb_is_a_release_inside_a_crate() -> None:
+    rocksdb = pinned()["rocksdb"]
+    assert isinstance(rocksdb, CrateSource)
+    release = rocksdb.version.partition("+")[2]
+    assert int(release.partition(".")[0]) >= 11
+    assert rocksdb.origin == f"crate librocksdb-sys {rocksdb.version}"
 
 
 def test_every_engine_computes_checksums_by_the_processors_instruction() -> None:
     """Both engines that use CRC-32C, or none: neither may have an advantage."""
     rocksdb, leveldb = pinned()["rocksdb"], pinned()["leveldb"]
-    assert "-DFORCE_SSE42=ON" in rocksdb.options
+    assert "-DCMAKE_CXX_FLAGS_INIT=-msse4.2 -mpclmul" in rocksdb.options
     assert "-DCMAKE_CXX_FLAGS_INIT=-DHAVE_CRC32C=1" in leveldb.options
 
 

@@ -56,7 +56,7 @@ ADVISED = {
             "pin_l0_filter_and_index_blocks_in_cache",
             "true",
         ),
-        "format_version": ("format_version", "5"),
+        "format_version": ("format_version", "7"),
         "bloom_bits": ("filter_policy", "bloomfilter:10:false"),
         "compression_type": ("compression", "kLZ4Compression"),
         "bottommost_compression_type": ("bottommost_compression", "kZSTD"),
@@ -122,8 +122,8 @@ HONOURED = [
     ),
     (
         "rocksdb",
-        "level_compaction_dynamic_level_bytes=true",
-        {"level_compaction_dynamic_level_bytes": "true"},
+        "level_compaction_dynamic_level_bytes=false",
+        {"level_compaction_dynamic_level_bytes": "false"},
     ),
     ("rocksdb", "bytes_per_sync=1048576", {"bytes_per_sync": "1048576"}),
     ("rocksdb", "wal_bytes_per_sync=524288", {"wal_bytes_per_sync": "524288"}),
@@ -174,6 +174,24 @@ def test_every_advised_flag_is_in_force(engine: str, tmp_path: Path) -> None:
     for line in run(engine, tmp_path, "--benchmarks=fillseq,readrandom", *words):
         assert (line["status"], line["reason"]) == ("ok", "")
         assert set(ADVISED[engine].values()) <= set(line["settings"].items())
+
+
+def test_rocksdb_has_the_defaults_of_its_release_or_the_levels_of_leveldb(
+    tmp_path: Path,
+) -> None:
+    """The row rocksdb has LevelDB's codec and levels; both flags are set by name."""
+    rows = {}
+    for row in ("rocksdb-defaults", "rocksdb"):
+        (tmp_path / row).mkdir()
+        flags = config().engines[row].flags
+        words = [f"--{flag}={_word(value)}" for flag, value in flags.items()]
+        (line,) = run("rocksdb", tmp_path / row, "--benchmarks=fillseq", *words)
+        names = ("compression", "level_compaction_dynamic_level_bytes", "block_cache")
+        rows[row] = tuple(line["settings"][name] for name in names)
+    assert rows == {
+        "rocksdb-defaults": ("kLZ4Compression", "true", str(32 << 20)),
+        "rocksdb": ("kSnappyCompression", "false", str(4 << 20)),
+    }
 
 
 def _word(value: Flag) -> str:
