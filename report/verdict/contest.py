@@ -24,9 +24,8 @@ from report.stats.leads import Leads
 from report.stats.shifts import as_log, as_share
 from report.terms import numbers
 from report.verdict import eligibility
-from report.verdict.metric import Metric
+from report.verdict.metric import LEVEL, Metric
 
-LEVEL = 0.05  # a share: engines that differ by less are level
 LEAST_REPETITIONS = 3  # of each engine, for any verdict
 _MANY = 100  # repetitions; if more are needed, a quieter machine is better advice
 

@@ -18,6 +18,8 @@ from report.stats import latency
 from report.terms import numbers
 from report.terms.rulebook import Benchmark, Flags
 
+LEVEL = 0.05  # a share: engines that differ by less are level
+
 
 @dataclass(frozen=True)
 class Metric:

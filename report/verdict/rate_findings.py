@@ -15,12 +15,18 @@ from report.model.record import Record
 from report.stats import repetition_stats
 from report.terms import numbers
 from report.terms.rulebook import Benchmark
+from report.verdict.eligibility import LEAST_TIMED_NS
+from report.verdict.metric import FINISHED, LEVEL
 
 # Opening or closing is suspect if it takes longer than the timed work and LEAST_NS.
 # After short timed work, the dozen barriers with which some engines open would be
 # enough: they took 5 ms on an idle disk and 125 ms on a busy one.
 MOST_OF_TIMED_WORK = 1.0
 LEAST_NS = 250_000_000
+# What closing and reopening may take of the time until an engine that has written
+# claims to have no work left.  Less cannot decide a verdict.  Shorter times count as
+# the shortest that is ranked.
+MOST_OWED = LEVEL
 # Processor time within the 10 ms that the process sleeps after it has settled.  The
 # harness sleeps, so all of it is used by threads of the engine.  A fifth of a
 # processor is more than housekeeping.
@@ -75,11 +81,17 @@ def _outside(records: Sequence[Record], benchmark: Benchmark | None) -> list[str
         ),
         ("reopening", _reopening(records)),
     ]
-    sentences = []
-    for phase, times_ns in spans:
-        factors = (_times_too_long(r, time_ns) for r, time_ns in times_ns)
-        if factor := min(factors, default=0.0):
-            sentences.append(f"{phase} took {numbers.slower(factor)} the timed work")
+    factors = {
+        phase: factor
+        for phase, times_ns in spans
+        if (factor := min((_times_too_long(*each) for each in times_ns), default=0.0))
+    }
+    sentences = [
+        f"{phase} took {numbers.slower(factor)} the timed work"
+        for phase, factor in factors.items()
+    ]
+    if not factors.keys() & {"closing", "reopening"}:
+        sentences += _owed(records, benchmark)
     idle_ns = min((r.get("idle_cpu_ns") or 0 for r in records), default=0)
     if idle_ns > MOST_IDLE_CPU_NS:
         cpu, rest = numbers.seconds(idle_ns), numbers.seconds(_IDLE_NS)
@@ -87,6 +99,30 @@ def _outside(records: Sequence[Record], benchmark: Benchmark | None) -> list[str
             f"still works after settling: {cpu} of processor time in {rest}"
         )
     return sentences
+
+
+def _owed(records: Sequence[Record], benchmark: Benchmark | None) -> list[str]:
+    """Return a sentence if settling left work for closing and reopening."""
+    has_settled = all(r.get("settle_ns") for r in records)
+    if not has_settled or not FINISHED.applies(benchmark, {}):
+        return []
+    share = min(_share_owed(r) for r in records)
+    if share <= MOST_OWED:
+        return []
+    return [
+        "owes work after settling: closing and reopening took"
+        f" {numbers.percent(share)} of the time until then"
+    ]
+
+
+def _share_owed(record: Record) -> float:
+    """Return the time of closing and reopening, per time until the end of settling.
+
+    An opening that owes nothing takes some time, too: as much as the one before.
+    """
+    reopen_ns = sum(open_ns - record["open_ns"] for _, open_ns in _reopening([record]))
+    finished_ns = max(_timed_ns(record) + record["settle_ns"], LEAST_TIMED_NS)
+    return float((record["close_ns"] + max(0, reopen_ns)) / finished_ns)
 
 
 def _waits(records: Sequence[Record]) -> list[str]:

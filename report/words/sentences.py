@@ -11,7 +11,8 @@ from report.terms import numbers, titles
 from report.terms.titles import DISTURBED, MEANINGS, SUSPECT
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, Standing
-from report.verdict.contest import LEVEL, ChartVerdict, Outcome, Ranking
+from report.verdict.contest import ChartVerdict, Outcome, Ranking
+from report.verdict.metric import LEVEL
 
 # What a star or a bold rate means.  Source of the rates: ERROR_RATES.md.
 WIN_RULE = (

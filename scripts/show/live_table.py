@@ -16,14 +16,8 @@ from report.model.run import Cell as MeasuredCell
 from report.stats.repetition_stats import Summary
 from report.terms import numbers, titles
 from report.verdict.chart_row import WIDE_SPREAD, findings_of, summary_of
-from report.verdict.contest import (
-    LEAST_REPETITIONS,
-    LEVEL,
-    Contests,
-    Outcome,
-    Ranking,
-)
-from report.verdict.metric import ACCEPTED
+from report.verdict.contest import LEAST_REPETITIONS, Contests, Outcome, Ranking
+from report.verdict.metric import ACCEPTED, LEVEL
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
 
 

@@ -8,7 +8,8 @@ import pytest
 from report.terms.rulebook import BENCHMARKS
 from report.trust.judge import load_run
 from report.verdict import comparison
-from report.verdict.rate_findings import findings, reopen_ns
+from report.verdict.eligibility import LEAST_TIMED_NS
+from report.verdict.rate_findings import MOST_OWED, findings, reopen_ns
 from tests.builders import synthetic_records, synthetic_run
 from tests.places import ROOT
 
@@ -34,6 +35,11 @@ def texts_of(*lines: Any, benchmark: Any = FRESH) -> tuple[str, ...]:
     return findings(lines, benchmark)
 
 
+def unsettled(timed_ns: int = TIMED_NS, **changes: Any) -> Any:
+    """Return a line of an engine that has not claimed to be idle, and owes nothing."""
+    return line(timed_ns, settle_ns=0, **changes)
+
+
 def reopened(open_ns: int | None) -> Any:
     return {"audit": {"status": "ok", "open_ns": open_ns}}
 
@@ -47,23 +53,23 @@ def reopened(open_ns: int | None) -> Any:
 )
 def test_work_in_open_and_close_is_reported(key: str, text: str) -> None:
     assert texts_of(line(**{key: 2_025_000_000})) == (text,)
-    assert texts_of(line(**{key: TIMED_NS + 1})) != ()
-    assert texts_of(line(**{key: TIMED_NS})) == ()
+    assert texts_of(unsettled(**{key: TIMED_NS + 1})) != ()
+    assert texts_of(unsettled(**{key: TIMED_NS})) == ()
 
 
 @pytest.mark.parametrize("key", ["close_ns", "open_ns"])
 def test_a_quarter_of_a_second_is_not_a_finding(key: str) -> None:
-    assert texts_of(line(1_000_000, **{key: LEAST_NS})) == ()
-    assert texts_of(line(1_000_000, **{key: LEAST_NS + 1})) != ()
+    assert texts_of(unsettled(1_000_000, **{key: LEAST_NS})) == ()
+    assert texts_of(unsettled(1_000_000, **{key: LEAST_NS + 1})) != ()
 
 
 def test_reopening_what_was_closed_is_reported() -> None:
     texts = ("reopening took 2.00× the timed work",)
     assert texts_of(line(**reopened(2 * TIMED_NS))) == texts
-    assert texts_of(line(**reopened(TIMED_NS))) == ()
+    assert texts_of(unsettled(**reopened(TIMED_NS))) == ()
     assert texts_of(line(**reopened(None))) == ()
     assert texts_of(line(audit=None)) == ()
-    assert texts_of(line(1_000_000, **reopened(LEAST_NS))) == ()
+    assert texts_of(unsettled(1_000_000, **reopened(LEAST_NS))) == ()
 
 
 def test_reopening_after_a_kill_is_recovery_and_not_a_finding() -> None:
@@ -71,6 +77,60 @@ def test_reopening_after_a_kill_is_recovery_and_not_a_finding() -> None:
     assert texts_of(killed) == ()
     assert reopen_ns([killed]) is None
     assert reopen_ns([line(**reopened(7))]) == 7
+
+
+FINISHED_NS = 2 * LEAST_TIMED_NS
+OWED_NS = round(MOST_OWED * FINISHED_NS)
+
+
+def settled(finished_ns: int = FINISHED_NS, **changes: Any) -> Any:
+    """Return a line of an engine that claims to be idle after this time."""
+    idle: Any = {"open_ns": 0, "close_ns": 0, "audit": None}
+    return line(settle_ns=finished_ns - TIMED_NS, **idle | changes)
+
+
+@pytest.mark.parametrize("benchmark", [FRESH, FILLED])
+def test_work_that_settling_leaves_is_reported(benchmark: Any) -> None:
+    def texts(**changes: Any) -> tuple[str, ...]:
+        return texts_of(settled(**changes), benchmark=benchmark)
+
+    text = "owes work after settling: closing and reopening took 10 % of the time"
+    assert texts(close_ns=2 * OWED_NS) == (f"{text} until then",)
+    assert texts(**reopened(2 * OWED_NS)) == (f"{text} until then",)
+    assert texts(close_ns=OWED_NS) == texts(**reopened(OWED_NS)) == ()
+    assert texts(close_ns=OWED_NS, **reopened(1)) != ()
+    assert texts(close_ns=OWED_NS + 1, **reopened(None)) != ()
+
+
+def test_an_opening_that_is_as_long_as_the_one_before_owes_nothing() -> None:
+    opened: Any = {"open_ns": OWED_NS}
+    assert texts_of(settled(**opened, **reopened(2 * OWED_NS))) == ()
+    assert texts_of(settled(**opened, **reopened(2 * OWED_NS + 1))) != ()
+    assert texts_of(settled(**opened, close_ns=OWED_NS + 1, **reopened(0))) != ()
+
+
+def test_less_than_the_shortest_ranked_work_counts_as_that() -> None:
+    owed_ns = round(MOST_OWED * LEAST_TIMED_NS)
+    assert texts_of(settled(TIMED_NS + 1, close_ns=owed_ns)) == ()
+    assert texts_of(settled(TIMED_NS + 1, close_ns=owed_ns + 1)) != ()
+
+
+def test_only_an_engine_that_has_claimed_to_be_idle_owes_work() -> None:
+    owing = settled(close_ns=2 * OWED_NS)
+    assert texts_of(owing) != ()
+    assert texts_of(owing | {"settle_ns": 0}) == ()
+    assert texts_of(owing | {"settle_ns": None}) == ()
+    for benchmark in (READS, BENCHMARKS["readwhilewriting"], None):
+        assert texts_of(owing, benchmark=benchmark) == ()
+
+
+def test_work_is_owed_in_every_repetition_and_reported_once() -> None:
+    owing = settled(close_ns=2 * OWED_NS)
+    assert texts_of(owing, owing, settled()) == ()
+    (text,) = texts_of(owing, settled(close_ns=4 * OWED_NS))
+    assert "took 10 %" in text
+    (text,) = texts_of(settled(close_ns=2 * FINISHED_NS))
+    assert text == "closing took 8.00× the timed work"
 
 
 @pytest.mark.parametrize("benchmark", [FILLED, READS, None])
