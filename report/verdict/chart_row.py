@@ -13,7 +13,7 @@ from report.published.published_figures import BASELINE
 from report.stats import repetition_stats, resources
 from report.stats.resources import Resources
 from report.terms import titles
-from report.verdict import rate_findings
+from report.verdict import metric, rate_findings
 from report.verdict.contest import Ranking
 
 NOT_PLANNED = "not planned"
@@ -38,6 +38,7 @@ class Row:
     medians over the throughput repetitions.  `timed` are the ok latency repetitions,
     `recover_ns` the time that a fresh process needed to open the database of a killed
     one, and `observer_cost` how much longer an operation took in them (0.1 is 10 %).
+    `from_device` says that it read from the device rather than from memory.
     `disturbed` has the repetitions whose last attempt was disturbed, `repeated` counts
     earlier attempts.
     """
@@ -61,6 +62,7 @@ class Row:
     reopen_ns: float | None
     recover_ns: float | None
     observer_cost: float | None
+    from_device: bool
     disturbed: tuple[str, ...]
     repeated: int
     findings: tuple[str, ...]
@@ -197,6 +199,9 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         reopen_ns=rate_findings.reopen_ns(records),
         recover_ns=repetition_stats.median(map(_audit_open_ns, killed)),
         observer_cost=_observer_cost(summary, timed),
+        from_device=cell is not None
+        and summary is not None
+        and metric.is_from_device(cell, engine.benchmark(field.benchmark)),
         disturbed=_disturbed(cell),
         repeated=len(cell.superseded) if cell else 0,
         findings=findings_of(cell, engine),

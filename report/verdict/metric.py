@@ -49,8 +49,8 @@ class Metric:
         "" if there is nothing to say.
         """
         parts = [*_promises(cell)]
-        if benchmark and not benchmark.writes and is_from_device(cell):
-            parts.append("read from the device")
+        if is_from_device(cell, benchmark):
+            parts.append(FROM_DEVICE)
         loops = [m.record.get("open_loop") for m in cell.timed] if self.of_calls else []
         offered = [loop["rate_ops_per_sec"] for loop in loops if loop]
         if offered:
@@ -93,6 +93,7 @@ TAIL = Metric("p99", _tail_ns, of_calls=True)
 # The share of the live entries that a reading cell may fetch from storage and still be
 # one that read from memory: a few pages of metadata are always fetched.
 MOST_FETCHED = 0.01
+FROM_DEVICE = "read from the device"
 
 
 def _promises(cell: Cell) -> list[str]:
@@ -101,8 +102,10 @@ def _promises(cell: Cell) -> list[str]:
     return sorted(promise for promise in promises if promise)
 
 
-def is_from_device(cell: Cell) -> bool:
-    """Return True if a cell fetched more than MOST_FETCHED of its entries."""
+def is_from_device(cell: Cell, benchmark: Benchmark | None) -> bool:
+    """Return True if a reading cell fetched more than MOST_FETCHED of its entries."""
+    if benchmark is None or benchmark.writes:
+        return False
     shares = [_fetched(m) for m in cell.repetitions if m.status == "ok"]
     return bool(shares) and statistics.median(shares) > MOST_FETCHED
 

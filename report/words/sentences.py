@@ -12,7 +12,7 @@ from report.terms.titles import DISTURBED, MEANINGS, SUSPECT
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, Standing
 from report.verdict.contest import ChartVerdict, Outcome, Ranking
-from report.verdict.metric import LEVEL
+from report.verdict.metric import FROM_DEVICE, LEVEL
 
 # What a star or a bold rate means.  Source of the rates: ERROR_RATES.md.
 WIN_RULE = (
@@ -215,6 +215,8 @@ def remarks(row: Row) -> list[str]:
         texts.append(f"stopped by the time limit after {done} of {planned}")
     if row.harness_bound:
         texts.append("harness-bound")
+    if row.from_device:
+        texts.append(FROM_DEVICE)
     if row.unranked:
         texts.append(f"not ranked: {row.unranked}")
     if row.wide and row.summary:

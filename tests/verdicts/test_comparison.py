@@ -71,6 +71,19 @@ def test_the_noise_is_how_far_an_engine_is_from_itself(tmp_path: Path) -> None:
     assert (compared.noise.charts, compared.noise.engine) == (4, "Alpha")
 
 
+def test_an_engine_that_reads_from_the_device_is_marked(tmp_path: Path) -> None:
+    """The mark is also there if no engine reads from memory."""
+
+    def change(line: Line) -> None:
+        line["storage_read_bytes"] = line["live_bytes"]
+
+    compared = comparison.compare(run_of(tmp_path, {}, change))
+    reads, writes = (chart_of(compared, name) for name in ("readrandom", "fillseq"))
+    assert [ranking.group for ranking in reads.accepted] == [""]
+    assert all("read from the device" in sentences.notes(row) for row in reads.rows)
+    assert not any(row.from_device for row in writes.rows)
+
+
 def test_the_control_is_shown_and_not_ranked(tmp_path: Path) -> None:
     rates = {"readseq": {"alpha-control": 9000.0}}
     compared = comparison.compare(run_of(tmp_path, rates))
