@@ -10,6 +10,7 @@ lies about time.
 import json
 import re
 import subprocess
+import sys
 import tempfile
 import tomllib
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from tests.faults.harness import (
     OWN_FLAGS,
     Verdicts,
     message_of,
+    obstacle,
     run_family,
 )
 from tests.faults.table import (
@@ -151,8 +153,8 @@ def without_costs(text: str) -> str:
 
 
 def without_figures(text: str) -> str:
-    """Return the text with a mark in place of each time and number of stalls."""
-    return re.sub(r"\d[\d.,]*(×| [mnµ]?s\b| stalls?\b)", "#", text)
+    """Return the text with a mark in place of each time, share and number of stalls."""
+    return re.sub(r"\d[\d.,]*(×| %| [mnµ]?s\b| stalls?\b)", "#", text)
 
 
 def main() -> None:
@@ -162,6 +164,8 @@ def main() -> None:
     for name in FAMILIES:
         family = load_family(name)
         with tempfile.TemporaryDirectory() as folder:
+            if reason := obstacle(family, Path(folder)):
+                sys.exit(reason)
             sections.append(section(family, run_family(family, Path(folder))))
     PATH.write_text(head + "".join(sections) + tail)
     print(f"wrote {PATH}")

@@ -1,6 +1,7 @@
 """The real harness over lying executables, and its verdicts."""
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,30 @@ FLAGS = {"num": 500, "key_size": 16, "value_size": 100}
 OWN_FLAGS = ("lie", "lie_every", "lie_later")  # of the lying engine alone
 
 Verdicts = Mapping[str, Mapping[str, Any]]
+
+
+def obstacle(family: Family, folder: Path) -> str:
+    """Return why a family cannot run in a folder, or ""."""
+    if not family.device or _counts_reads(folder):
+        return ""
+    return f"{folder}: its file system does not count what is read from a device"
+
+
+def _counts_reads(folder: Path) -> bool:
+    """Return True if reading a file that the page cache has dropped is counted."""
+    path, before = folder / "counted", _bytes_from_storage()
+    path.write_bytes(bytes(4096))
+    with path.open("rb", buffering=0) as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        file.read()
+    path.unlink()
+    return _bytes_from_storage() > before
+
+
+def _bytes_from_storage() -> int:
+    lines = Path("/proc/self/io").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("read_bytes"))
 
 
 def run_family(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-FAMILIES = ("writes", "gets", "scans", "times", "answers")
+FAMILIES = ("writes", "gets", "scans", "times", "device", "answers")
 ENGINE = "lying"
 PARETO = {"mixgraph-c"}  # refuses values of any other distribution
 PARETO_FLAGS = {
@@ -69,6 +69,7 @@ class Family:
     scenarios: tuple[Scenario, ...]
     latency: bool = False  # whether there is a latency repetition too
     repetitions: int = 1
+    device: bool = False  # whether the data must be on a device that counts its reads
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -103,7 +104,13 @@ def load_family(name: str) -> Family:
         _scenario(name, {**entry, "flags": {**common, **entry.get("flags", {})}})
         for name, entry in document["scenario"].items()
     )
-    return Family(name, document["title"], scenarios, document.get("latency", False))
+    return Family(
+        name,
+        document["title"],
+        scenarios,
+        latency=document.get("latency", False),
+        device=document.get("device", False),
+    )
 
 
 def honest_family(

@@ -11,7 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.harness import EXECUTABLES, Verdicts, problem_of, run_family
+from tests.faults.harness import (
+    EXECUTABLES,
+    Verdicts,
+    obstacle,
+    problem_of,
+    run_family,
+)
 from tests.faults.mutations import Mutation, load_mutations
 from tests.faults.patched import exit_code_of
 from tests.faults.table import FAMILIES, Case, Family, load_family
@@ -35,6 +41,9 @@ def test_without_it_something_turns_red(
         expect_red = expect_red_pytest if mutation.of_python else expect_red_gtest
         expect_red(mutation, change, tmp_path)
         return
+    for family in families_of(mutation):
+        if reason := obstacle(family, tmp_path):
+            pytest.skip(reason)
     executables = EXECUTABLES
     if not mutation.of_python:
         executables = mutated_executables(mutation, change, tmp_path)

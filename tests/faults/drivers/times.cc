@@ -1,12 +1,17 @@
 // Lies about when, where and how steadily the work is done; in the end, what is
 // stored and answered is right.
 
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -138,6 +143,60 @@ Behaviour GoesOnAfterSettle() {
   return lie;
 }
 
+// Claims to have settled, and calls `pay` while it is closed, with a quarter of
+// the time for which it was open: too little for the check of work outside of
+// the clock.  Its writes are slow, so that they outweigh what the harness does.
+template <typename Pay>
+Behaviour Owes(Pay pay) {
+  auto opened = std::make_shared<Clock::time_point>();
+  Behaviour lie;
+  lie.open = [opened] { *opened = Clock::now(); };
+  lie.write = [](Session& session, std::span<const Update> batch) {
+    std::this_thread::sleep_for(milliseconds(1));
+    session.Write(batch);
+  };
+  lie.close = [opened, pay] { pay((Clock::now() - *opened) / 4); };
+  return lie;
+}
+
+Behaviour PaysInClosing() { return Owes(Spin); }
+
+// The debt is in a file, because another process opens the database again.
+Behaviour PaysInReopening() {
+  const std::string path = FlagText("db") + "/owed";
+  Behaviour lie = Owes(
+      [path](Clock::duration owed) { std::ofstream(path) << owed.count(); });
+  lie.open = [path, opens = lie.open] {
+    Clock::rep owed = 0;
+    if (std::ifstream(path) >> owed) Spin(Clock::duration(owed));
+    std::filesystem::remove(path);
+    opens();
+  };
+  return lie;
+}
+
+// Drops the log of the reference from the page cache, and reads from it.  Pages
+// that are not on the device yet cannot be dropped.
+void FetchLog() {
+  const std::string path = FlagText("db") + "/db_bench_lying/log";
+  char page[4096];
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  fdatasync(file);
+  posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  const ssize_t bytes = pread(file, page, sizeof(page), 0);
+  close(file);
+  if (bytes <= 0) throw std::runtime_error("cannot read " + path);
+}
+
+Behaviour ReadsFromDevice() {
+  Behaviour lie;
+  lie.get = [now = Now()](Session& session, std::string_view key) mutable {
+    if (now()) FetchLog();
+    return session.Get(key);
+  };
+  return lie;
+}
+
 // Sleeps for this long whenever `when()` is true.
 template <typename When>
 Behaviour Sleeps(milliseconds duration, When when) {
@@ -176,6 +235,15 @@ constexpr Lie kLies[] = {
     {"unsettled",
      "keeps working in other threads after it reports that it has settled",
      GoesOnAfterSettle},
+    {"owes", "claims to have settled, and does a fifth of its work in closing",
+     PaysInClosing},
+    {"owes-reopening",
+     "claims to have settled, and does a fifth of its work when it is opened "
+     "again",
+     PaysInReopening},
+    {"device",
+     "drops its file from the page cache and reads it again in every N-th get",
+     ReadsFromDevice},
     {"relaxed",
      "promises that no write is lost, and does not wait for the disk", Relaxes},
     {"stall-once", "sleeps 150 ms in the N-th operation", StallsOnce},
