@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from report.terms.rulebook import BENCHMARKS, PACES
+from report.terms.rulebook import BENCHMARKS, PACES, UNKNOWN
 from tests.builders import synthetic_descriptions, synthetic_records
 from tests.builders.synthetic_descriptions import benchmark as described
 from tests.places import BUILD
@@ -157,7 +157,8 @@ class FakeDriver:
             open_ns=0,
             close_ns=0,
         )
-        pace = BENCHMARKS[benchmark].pace(self.timing)
+        rule = BENCHMARKS.get(benchmark, UNKNOWN)
+        pace = rule.pace(self.timing)
         share = pace.get("rate_share", 0.0)
         if pace or "histogram" in self.flags:
             record = synthetic_records.timed(record)
@@ -165,7 +166,7 @@ class FakeDriver:
             rate = pace.get("rate") or share * synthetic_records.RATE_OF_WARM_UP
             record = synthetic_records.open_loop(record)
             record["open_loop"] |= dict.fromkeys(_RATES, rate)
-        if warmup_s := BENCHMARKS[benchmark].warmup_s(self.timing):
+        if warmup_s := rule.warmup_s(self.timing):
             threads = int(self.flags.get("threads", 1))
             record = synthetic_records.warmed_up(record, warmup_s, share, threads)
         return (synthetic_records.killed(record) if self.crashes else record) | changed
