@@ -223,10 +223,15 @@ class Benchmark:
             return max(1, self.planned_ops(flags) // transactions)
         return int(flags.get("batch_size", 1))
 
+    @property
+    def can_warm_up(self) -> bool:
+        """True if it gets, seeks or mixes, without a writer next to it."""
+        by_key = self.kind == "read" and not self.one_call
+        return (by_key or self.kind == "mix") and not self.writer
+
     def warmup_s(self, flags: Flags) -> float:
-        """Return the duration of its warm-up, which gets, seeks and mixes may have."""
-        warms_up = self.kind == "mix" or (self.kind == "read" and not self.one_call)
-        return float(flags.get("warmup") or 0) if warms_up and not self.writer else 0.0
+        """Return the duration of its warm-up, 0 for none."""
+        return float(flags.get("warmup") or 0) if self.can_warm_up else 0.0
 
     def pace(self, flags: Flags) -> dict[str, float]:
         """Return the one of PACES that makes it an open loop; {} for a closed loop."""

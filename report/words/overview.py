@@ -95,7 +95,9 @@ def _matrix(
                 for cell, row in zip(cells, rows, strict=True)
             ]
             if any(cells):
-                entries.append(MatrixRow(chart, _compared(spots, halvings)))
+                alike = "rate_share" not in chart.scenario.swept
+                shown = _compared(spots, halvings) if alike else tuple(spots)
+                entries.append(MatrixRow(chart, shown))
         if entries:
             groups.append((title, tuple(entries)))
     if not groups:

@@ -90,10 +90,22 @@ def standing_lines(comparison: Comparison) -> list[str]:
 
 def led(standing: Standing) -> list[tuple[str, tuple[Chart, ...]]]:
     """Return pairs of a verb and the charts of a standing, without empty ones."""
+    name = standing.engine.name
+
+    def of(charts: Sequence[Chart], is_other_first: bool) -> tuple[Chart, ...]:
+        """Return the charts in which another engine is, or is not, first elsewhere."""
+        return tuple(
+            c
+            for c in charts
+            if any(name in r.medians_ns for r in c.disagreements) == is_other_first
+        )
+
     pairs = [
         ("wins", standing.won),
-        ("accepts fastest, but is not first to finish,", standing.accepts),
-        ("finishes first, but does not accept fastest,", standing.finishes),
+        ("accepts fastest, but is not first to finish,", of(standing.accepts, True)),
+        ("accepts fastest, not shown to finish first,", of(standing.accepts, False)),
+        ("finishes first, but does not accept fastest,", of(standing.finishes, True)),
+        ("finishes first, not shown to accept fastest,", of(standing.finishes, False)),
         ("is level in", standing.level),
     ]
     return [(verb, charts) for verb, charts in pairs if charts]

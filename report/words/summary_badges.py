@@ -46,7 +46,11 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
     warnings = (
         (failed, "cell failed", "cells failed"),
         (partial, "cell with fewer repetitions", "cells with fewer repetitions"),
-        (sum(bool(r.truncated) for r in rows), "truncated cell", "truncated cells"),
+        (
+            sum(bool(r.truncated) for r in rows),
+            "cell ended by its time limit",
+            "cells ended by their time limit",
+        ),
         (sum(r.wide for r in rows), "cell spread over 5 %", "cells spread over 5 %"),
         (sum(r.harness_bound for r in rows), "harness-bound cell", ""),
         (sum(bool(r.unranked) for r in rows), "unranked cell", "unranked cells"),

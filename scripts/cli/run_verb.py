@@ -35,8 +35,8 @@ def run(
     """Measure SUITE: engines x scenarios x benchmarks x repetitions.
 
     Every repetition is a fresh process on a fresh database, in a random order that
-    is recorded.  One extra repetition of each cell times every call; if the cell
-    writes, it ends with kill -9 and an audit of the database.  A repetition disturbed
+    is recorded.  Extra repetitions of each cell time every call; if the cell
+    writes, they end with kill -9 and an audit of the database.  A repetition disturbed
     by other activity on the machine is flagged and retried.  Ctrl-C keeps finished
     repetitions; `kvmatrix resume` continues.
 

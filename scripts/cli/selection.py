@@ -14,6 +14,7 @@ import click
 from report.config.config_types import Config, SuiteConfig
 from report.config.configuration import load_readable
 from report.config.toml_table import ConfigError
+from report.terms import numbers
 from report.terms.limits import (
     LATENCY_REPETITIONS,
     MOST_CELLS,
@@ -110,8 +111,10 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
     repeats = options.repeat_disturbed
     for pace in PACES:
         if options.chosen.get(pace) and not latency_repetitions:
-            problem = f"--{pace} applies to latency repetitions; add --latency"
-            raise click.UsageError(problem)
+            problem = "applies only to latency repetitions, of which there are none"
+            raise click.UsageError(
+                f"{option_name(pace)} {problem}; `run` has them with --latency"
+            )
     return Selection(
         engines=tuple(name for name in config.engines if name in engines),
         scenarios=tuple(scenarios),
@@ -130,7 +133,14 @@ def _on_this_machine(config: Config, suite: SuiteConfig) -> tuple[str, ...]:
     """Return the scenarios of a suite that have few enough threads."""
     most = suite.threads_per_processor * len(os.sched_getaffinity(0))
     threads = (config.scenarios[n].swept.get("threads", 0) for n in suite.scenarios)
-    fits = (not most or int(number) <= most for number in threads)
+    fits = [not most or int(number) <= most for number in threads]
+    left_out = list(itertools.compress(suite.scenarios, [not f for f in fits]))
+    if left_out:
+        number = numbers.count(len(left_out), "scenario")
+        print_note(
+            f"left out: {number} of more than {suite.threads_per_processor} threads"
+            f" per processor; -s {left_out[0]} measures one"
+        )
     return tuple(itertools.compress(suite.scenarios, fits))
 
 

@@ -76,7 +76,7 @@ def cell_bytes(plan: Plan, index: int) -> float:
     ops: float = benchmark.planned_ops(flags)
     if limit_s := float(flags.get("duration", 0)):
         ops = min(ops, limit_s * _MOST_PER_S)
-    ops += float(flags.get("warmup", 0)) * _MOST_PER_S
+    ops += benchmark.warmup_s(flags) * _MOST_PER_S
     if plan.start(cell):
         num = int(flags["num"])
         added = _added(benchmark, flags, ops, num) if benchmark.kind == "mix" else 0.0

@@ -22,7 +22,7 @@ from report.model.plan import (
     Suite,
 )
 from report.terms.documents import canonical
-from report.terms.rulebook import OWN_STREAM, Flags
+from report.terms.rulebook import OWN_STREAM, PACES, Benchmark, Flags
 from scripts.planning.executable import Refusal, process_flags
 from scripts.planning.order import shuffled_order
 from scripts.planning.settings import place_of, resolve_flags
@@ -192,18 +192,33 @@ def _check(
     if engine.description is None or not engine.description.can_check:
         return
     known = engine.description.benchmarks
+    _check_share([known[b] for b in scenario.benchmarks if b in known], flags, place)
     pairs = [(known[b], True) for b in scenario.benchmarks if b in known]
     fills = fill or tuple(b.fill for b, _ in pairs if b.prepare)
     pairs += [(known[b], False) for b in fills if b in known]
     by_flags: dict[str, tuple[Flags, list[str]]] = {}
     for benchmark, measured in pairs:
         selected: Flags = process_flags(benchmark, flags, measured)
+        if measured and benchmark.can_warm_up:
+            selected = {**selected, **{p: flags[p] for p in PACES if flags.get(p)}}
         _, names = by_flags.setdefault(canonical(selected), (selected, []))
         names.append(benchmark.name)
     for selected, names in by_flags.values():
         if fault := refusal(engine, names, selected):
             key, problem = fault
             raise ConfigError(*place(key), problem)
+
+
+def _check_share(
+    benchmarks: Iterable[Benchmark],
+    flags: Flags,
+    place: Callable[[str], tuple[str, str]],
+) -> None:
+    """Raise ConfigError if no benchmark can offer a share of its warm-up's rate."""
+    if flags.get("rate_share") and not any(b.can_warm_up for b in benchmarks):
+        problem = "no benchmark of this scenario has a warm-up, of whose rate it is a"
+        problem += " share; use rate, or benchmarks of gets, seeks or mixes"
+        raise ConfigError(*place("rate_share"), problem)
 
 
 def _select(

@@ -189,6 +189,16 @@ def lab(tmp_path: Path) -> Lab:
             "stream: the stream leveldb has no filluniquerandom",
         ),
         (
+            "rate_share = 0.5\n",
+            (),
+            "base.toml: rate_share: is a share of the rate of the warm-up; add",
+        ),
+        (
+            'rate_share = 0.5\nwarmup = "1s"\n',
+            ("--rate", "9", "--latency"),
+            "rate_share: cannot be used with --rate; leave one of them out",
+        ),
+        (
             '[settings.beta]\nstream = "leveldb"\n',
             (),
             "stream: must be the same for all engines",

@@ -82,7 +82,7 @@ def test_limitations_of_a_result_are_reported(varied: Run) -> None:
     text = Page(report_page.render(varied)).text
     for phrase in (
         "3 cells failed",
-        "truncated cell",
+        "cell ended by its time limit",
         "not ranked: live assertions",
         "harness-bound cell",
         "cell spread over 5 %",

@@ -297,17 +297,17 @@ def test_work_that_is_owed_can_change_who_is_first(tmp_path: Path) -> None:
     row = next(row for row in write.rows if row.engine.name == "alpha")
     assert row.summary is not None and row.finished_rate is not None
     assert row.finished_rate == pytest.approx(row.summary.median / 3, rel=1e-3)
-    assert "Beta Tree finishes first" in report_page.render(run)
     for text in (markdown.render(run), report_page.render(run)):
         assert numbers.rounded(row.finished_rate) in text
 
 
 def test_a_chart_whose_finish_is_too_close_says_so(tmp_path: Path) -> None:
     run = run_of(tmp_path, {}, owing({"alpha": 1.0}), usual=noisy(0.02))
-    write = comparison.compare(run).charts[2]
-    text = sentences.chart_verdict(write)
+    compared = comparison.compare(run)
+    text = sentences.chart_verdict(compared.charts[2])
     assert text.startswith("Alpha accepts fastest, 2.00× ahead of the next; Undecided")
     assert "which of Alpha and Beta Tree finishes first: leads under " in text
+    assert "not shown to finish first, B" in sentences.standing_lines(compared)[0]
 
 
 def test_a_cell_that_does_not_settle_has_no_finish(tmp_path: Path) -> None:
