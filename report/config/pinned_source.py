@@ -6,7 +6,7 @@ anything else is installed.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from report.config.toml_table import ConfigError, TomlTable, known, unknown
 
@@ -17,6 +17,7 @@ _BUILDS = ("cmake", "autotools", "make")
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]{1,63}")
 _VERSION = re.compile(r"(?:[0-9]{1,9}:)?[0-9][A-Za-z0-9.+~-]{0,63}")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+~_-]{0,199}")
+_SUITE = re.compile(r"[a-z]{2,32}")  # part of a line of apt's configuration
 # Words of Cargo.toml and of commands, parts of the names of files and folders.
 _CRATE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _CRATE_VERSION = re.compile(
@@ -37,11 +38,13 @@ class PinnedSource:
     options: tuple[str, ...]
     sha256: Mapping[str, str]  # by file name
     needs: tuple[str, ...]  # the engine's earlier packages, and others it lists
+    suite: str = field(default="", kw_only=True)  # its release; "": the machine's own
 
     @property
     def origin(self) -> str:
         """The origin of the source, in words."""
-        return f"Debian source package {self.package} {self.version}"
+        suite = f" ({self.suite})" if self.suite else ""
+        return f"Debian source package {self.package} {self.version}{suite}"
 
     @property
     def dsc(self) -> str:
@@ -131,7 +134,7 @@ def _dsc(package: str, version: str) -> str:
 
 def _source(table: TomlTable, engine: str, earlier: tuple[str, ...]) -> PinnedSource:
     is_crate = "crate" in table.values
-    own = ("crate", "folder") if is_crate else ("crate",)
+    own = ("crate", "folder") if is_crate else ("crate", "suite")
     table.only("package", "version", "build", "options", "sha256", "needs", *own)
     build = table.text("build")
     known(table, "build", build, _BUILDS, "build system")
@@ -143,7 +146,8 @@ def _source(table: TomlTable, engine: str, earlier: tuple[str, ...]) -> PinnedSo
     if not is_crate:
         version = _matching(table, "version", _VERSION, 'a version, such as "1.23-4"')
         checked = _checksums(sums, package, version)
-        return PinnedSource(engine, package, version, build, options, checked, needs)
+        words = (engine, package, version, build, options, checked, needs)
+        return PinnedSource(*words, suite=_suite(table))
     crate = _matching(table, "crate", _CRATE, 'the name of a crate, such as "zlib-sys"')
     expected = 'the version of a crate, such as "1.2.3" or "1.2.3+4.5.6"'
     version = _matching(table, "version", _CRATE_VERSION, expected)
@@ -154,6 +158,14 @@ def _source(table: TomlTable, engine: str, earlier: tuple[str, ...]) -> PinnedSo
     return CrateSource(
         *(engine, package, version, build, options, checked, needs, crate, folder)
     )
+
+
+def _suite(table: TomlTable) -> str:
+    """Return the release that has a source package; "" for the machine's own."""
+    if "suite" not in table.values:
+        return ""
+    expected = 'the code name of a release of the distribution, such as "trixie"'
+    return _matching(table, "suite", _SUITE, expected)
 
 
 def _matching(

@@ -3,12 +3,14 @@
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from report.config.pinned_source import CrateSource, PinnedSource
 from scripts.provision import crates
 from scripts.provision.cache import sha256_of
 from scripts.provision.commands import run_logged
+from scripts.provision.packages import release_facts
 from scripts.provision.problem import SetupError
 from scripts.provision.remedy import removing
 from scripts.provision.sourcelist import private_list, source_files
@@ -107,17 +109,27 @@ def _deliver_packages(
     shutil.rmtree(private, ignore_errors=True)  # apt trusts the lists that it finds
     for folder in (private / "lists/partial", private / "cache/archives/partial"):
         folder.mkdir(parents=True, exist_ok=True)
-    listed = private_list(source_files(APT_CONFIGURATION))
+    own = release_facts(APT_CONFIGURATION.parent).get("VERSION_CODENAME", "")
+    suites = sorted({source.suite for source in sources if source.suite})
+    listed = private_list(source_files(APT_CONFIGURATION), own, suites)
     (private / "private.sources").write_text(listed, encoding="utf-8")
     apt = ["apt-get", *_apt_options(private), "--quiet"]
-    run_logged([*apt, "update"], log, cwd=incoming)
     names = [f"{source.package}={source.version}" for source in sources]
+    # A server that is not the distribution's may lack a release, and need not have it.
+    # If one that matters fails, so does the next command, and the log has both errors.
+    with suppress(SetupError):
+        run_logged([*apt, "update"], log, cwd=incoming)
     try:
         run_logged([*apt, "source", "--download-only", *names], log, cwd=incoming)
     except SetupError as error:
+        newer = (
+            f".  The server of this machine's own release, {own}, must also have: "
+            f"{', '.join(suites)}"
+        )
         raise SetupError(
             f"{error}\nCheck the network, and whether the package sources of this "
             f"machine offer {', '.join(names)}, which configs/engines.toml pins"
+            f"{newer if suites else ''}"
         ) from error
     remedy = (
         ", or the package sources of this machine; to download the source again: "

@@ -117,14 +117,19 @@ def missing(requirements: Iterable[Requirement]) -> list[Requirement]:
     return [requirement for requirement in requirements if not requirement.is_met()]
 
 
-def why_not_installable(etc: Path = Path("/etc")) -> str:
-    """Return why packages cannot be installed from here; "" if they can."""
+def release_facts(etc: Path) -> dict[str, str]:
+    """Return what /etc/os-release says about the distribution of this machine."""
     release = etc / "os-release"
     text = release.read_text("utf-8", "replace") if release.is_file() else ""
-    facts = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
-    name, version = (facts.get(k, "").strip('"') for k in ("ID", "VERSION_ID"))
-    if (name, version) != ("debian", "12"):
-        title = facts.get("PRETTY_NAME", "unknown").strip('"')
+    facts = (line.split("=", 1) for line in text.splitlines() if "=" in line)
+    return {name: value.strip('"') for name, value in facts}
+
+
+def why_not_installable(etc: Path = Path("/etc")) -> str:
+    """Return why packages cannot be installed from here; "" if they can."""
+    facts = release_facts(etc)
+    if (facts.get("ID"), facts.get("VERSION_ID")) != ("debian", "12"):
+        title = facts.get("PRETTY_NAME", "unknown")
         return f"this is {title}, not Debian 12; package names may differ"
     if os.geteuid() != 0:
         return "installing packages needs root"

@@ -64,7 +64,7 @@ def key_of(
     """Return a short hash of everything that the compiled library depends on."""
     facts = {
         "recipe": RECIPE,
-        "source": asdict(source),
+        "source": {k: v for k, v in asdict(source).items() if k != "suite" or v},
         "flags": flags,
         "compiler": [compiler.cc, compiler.cxx, compiler.banner],
         "dependencies": list(dependencies),

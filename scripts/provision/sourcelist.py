@@ -2,12 +2,18 @@
 
 apt has two formats: one line per source (*.list) and stanzas (*.sources).  Both are
 converted to stanzas with `Types: deb-src` in a separate file, so that the machine's
-configuration is never changed.
+configuration is never changed.  Other releases of the distribution are taken from
+where the machine's own release is.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+from scripts.provision.problem import SetupError
+
+# A version may be in any of them: a point release moves it to the first.
+_PARTS_OF_A_RELEASE = ("", "-updates", "-security")
 
 # Options of the one-line format to keep, and their names as fields of a stanza.
 _ONE_LINE_OPTIONS = {
@@ -77,16 +83,55 @@ def source_files(etc: Path) -> list[Path]:
     return sorted(file for file in files if file.is_file())
 
 
-def private_list(files: Iterable[Path]) -> str:
-    """Return the text of one *.sources file, with deb-src stanzas for all of `files`.
-
-    Duplicates are dropped.
-    """
+def _listed(files: Iterable[Path]) -> list[Stanza]:
+    """Return deb-src stanzas for all of `files`, without duplicates."""
     stanzas: list[Stanza] = []
     for file in files:
         text = file.read_text(encoding="utf-8", errors="replace")
         more = from_stanzas(text) if file.suffix == ".sources" else from_lines(text)
         stanzas += [stanza for stanza in more if stanza not in stanzas]
+    return stanzas
+
+
+def _suites_of(stanza: Stanza) -> list[str]:
+    return {k.lower(): v for k, v in stanza.items()}.get("suites", "").split()
+
+
+def _of_release(stanzas: Sequence[Stanza], own: str, other: str) -> list[Stanza]:
+    """Return the stanzas of the machine's `own` release, for the release `other`.
+
+    Both are code names.  Everything but the suites is the same.  Nothing is returned
+    if the machine lists the other release itself.
+    """
+    if any(other in _suites_of(stanza) for stanza in stanzas):
+        return []
+    derived = []
+    for stanza in stanzas:
+        suites = _suites_of(stanza)
+        others = [other + part for part in _PARTS_OF_A_RELEASE if own + part in suites]
+        if others:
+            rest = {k: v for k, v in stanza.items() if k.lower() != "suites"}
+            derived.append(rest | {"Suites": " ".join(others)})
+    if not any(other in _suites_of(stanza) for stanza in derived):
+        raise SetupError(
+            f"configs/engines.toml pins source packages of {other!r}, but no package "
+            f"source of this machine is of its own release ({own or 'unknown'}), of "
+            f"which the one of {other!r} would be a copy; add one with "
+            f"'Suites: {other}' to /etc/apt/sources.list.d"
+        )
+    return derived
+
+
+def private_list(
+    files: Iterable[Path], own: str = "", others: Iterable[str] = ()
+) -> str:
+    """Return the text of one *.sources file, with deb-src stanzas for all of `files`.
+
+    It has the releases `others` in addition, from where the machine's `own` release
+    is.  Duplicates are dropped.  Raises SetupError if that is nowhere.
+    """
+    stanzas = _listed(files)
+    stanzas += [s for other in others for s in _of_release(stanzas, own, other)]
     return "\n".join(
         "".join(f"{name}: {value}\n" for name, value in stanza.items())
         for stanza in stanzas

@@ -109,13 +109,13 @@ _CMAKE = 'mkdir -p build/release; touch build/release/build.ninja; echo "$@" >> 
 def engines_text(source: PinnedSource) -> str:
     """Return an engines.toml that pins one source."""
     sums = "".join(f'"{name}" = "{value}"\n' for name, value in source.sha256.items())
-    crate = ""
+    more = f'suite = "{source.suite}"\n' if source.suite else ""
     if isinstance(source, CrateSource):
-        crate = f'crate = "{source.crate}"\nfolder = "{source.folder}"\n'
+        more = f'crate = "{source.crate}"\nfolder = "{source.folder}"\n'
     return (
         f'[[engine]]\nname = "{source.engine}"\n[[engine.source]]\n'
         f'package = "{source.package}"\nversion = "{source.version}"\n'
-        f'build = "{source.build}"\noptions = {json.dumps(source.options)}\n{crate}'
+        f'build = "{source.build}"\noptions = {json.dumps(source.options)}\n{more}'
         f"[engine.source.sha256]\n{sums}"
     )
 
