@@ -136,7 +136,7 @@ const Driver kDriver = {
                              {Promise::kLosesNewest, kDocument},
                              {Promise::kLosesNothing, kDocument}}};
         },
-    // Six characters behind "LMDB ", such as "0.9.24".
+    // Six characters behind "LMDB ", such as "0.9.31".
     .version = [] { return std::string(mdb_version(0, 0, 0) + 5, 6); },
     .code = reinterpret_cast<const void*>(&mdb_version),
     .open = [](const Options& options) -> std::unique_ptr<Database> {

@@ -6,7 +6,7 @@
 //   Settings settings = Requested(options);
 //   for (const char* name : kInOrder) ... PRAGMA name = settings[name] ...
 //
-// Defaults are those of SQLite 3.40, except that the log is write-ahead; the
+// Defaults are those of SQLite 3.46, except that the log is write-ahead; the
 // scenarios set what LevelDB's program of 2011 used.  See drivers/ENGINES.md.
 
 #ifndef DRIVERS_OPTIONS_SQLITE3_OPTIONS_H_
