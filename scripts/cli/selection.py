@@ -87,9 +87,10 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
     engines = config.default_engines(suite)
     if options.engines:
         engines = names(options.engines, config.engines, "engine", "--engine")
-    scenarios = _on_this_machine(config, suite)
     if options.scenarios:
         scenarios = _scenarios(config, suite.scenarios, options.scenarios)
+    else:
+        scenarios = _on_this_machine(config, suite)
     _check_cells(config, suite, scenarios, engines)
     cells = [
         f"{engine}/{scenario}/{benchmark}"

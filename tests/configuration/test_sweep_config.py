@@ -101,8 +101,11 @@ def test_a_suite_limits_the_threads_to_what_the_machine_has(
     lab.scenario("t", ("readrandom",), flags={"num": 64, "threads": 8})
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 5})
 
+    notes: list[str] = []
+
     def planned(*words: str) -> set[str]:
         done = lab.call("run", "lab", "--dry-run", "--json", *words)
+        notes.append(done.stderr)
         return {cell["scenario"] for cell in json.loads(done.stdout)["cells"]}
 
     lab.suite(("s", "t"))
@@ -110,6 +113,8 @@ def test_a_suite_limits_the_threads_to_what_the_machine_has(
     lab.suite(("s", "t"), "threads_per_processor = 2\n")
     assert planned() == {"s-1", "s-2", "s-4", "t"}
     assert planned("-s", "s-8") == {"s-8"}
+    left_out = "left out: 1 scenario of more than 2 threads per processor; -s s-8"
+    assert [left_out in note for note in notes] == [False, True, False]
 
 
 def test_a_run_whose_point_is_elsewhere_is_not_read(lab: Lab) -> None:
