@@ -90,6 +90,23 @@ def test_a_time_limit_bounds_time_and_disk() -> None:
     assert cell_bytes(writes, 0) < cell_bytes(plan_of("fillseq", num=10**9), 0) / 100
 
 
+def test_a_warm_up_is_part_of_the_time_and_of_the_inserts_of_its_own_cell() -> None:
+    for benchmark, has_one in (
+        ("ycsbd", True),
+        ("readrandom", True),
+        ("fillseq", False),
+    ):
+        longer = seconds(benchmark, warmup=30.0) - seconds(benchmark)
+        assert longer == pytest.approx(30.0 if has_one else 0.0)
+    for benchmark, inserts in (
+        ("ycsbd", True),
+        ("readrandom", False),
+        ("fillseq", False),
+    ):
+        cold = cell_bytes(plan_of(benchmark), 0)
+        assert (cell_bytes(plan_of(benchmark, warmup=30.0), 0) > cold) == inserts
+
+
 def test_updates_do_not_add_entries_without_end() -> None:
     updated = cell_bytes(plan_of("ycsba", reads=10**9), 0)
     entry_bytes = 116 + ENTRY_OVERHEAD_BYTES
