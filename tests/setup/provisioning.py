@@ -163,6 +163,14 @@ def refused(checkout: Checkout, *words: str) -> str:
     return output
 
 
+def refused_pin(checkout: Checkout, old: str, new: str) -> str:
+    """Return the message about engines.toml after one of its texts is replaced."""
+    text = checkout.engines.read_text()
+    assert old in text
+    checkout.engines.write_text(text.replace(old, new))
+    return refused(checkout)
+
+
 def ready(checkout: Checkout, *words: str) -> str:
     """Return the output of a set-up that must succeed."""
     status, output = checkout.set_up(*words)

@@ -26,6 +26,7 @@ from tests.setup.provisioning import (
     put_programs,
     ready,
     refused,
+    refused_pin,
 )
 
 ARCHIVE = "fake-sys-0.1.0+1.2.3.crate"
@@ -289,10 +290,7 @@ def test_cargo_is_required_until_the_crate_is_in_the_cache(
 def test_a_wrong_pin_of_a_crate_is_refused_with_its_key(
     checkout: Checkout, old: str, new: str, message: str
 ) -> None:
-    text = checkout.engines.read_text()
-    assert old in text
-    checkout.engines.write_text(text.replace(old, new))
-    output = refused(checkout)
+    output = refused_pin(checkout, old, new)
     assert message in output
     assert re.search(r"engine\[engine\]\.source\[0\]", output)
     assert not checkout.cache.exists()

@@ -18,6 +18,7 @@ from tests.setup.provisioning import (
     presets_text,
     put_checkout,
     refused,
+    refused_pin,
 )
 
 
@@ -105,10 +106,7 @@ def test_an_unreadable_file_is_named_with_the_command_that_restores_it(
 def test_a_wrong_pin_is_refused_with_its_key(
     checkout: Checkout, old: str, new: str, message: str
 ) -> None:
-    text = checkout.engines.read_text()
-    assert old in text
-    checkout.engines.write_text(text.replace(old, new))
-    output = refused(checkout)
+    output = refused_pin(checkout, old, new)
     assert message in output
     assert "configs/engines.toml: " in output
     assert "git checkout -- " in output
