@@ -93,7 +93,7 @@ def led(standing: Standing) -> list[tuple[str, tuple[Chart, ...]]]:
     name = standing.engine.name
 
     def of(charts: Sequence[Chart], is_other_first: bool) -> tuple[Chart, ...]:
-        """Return the charts in which another engine is, or is not, first elsewhere."""
+        """Return the charts whose other figure has, or has not, another winner."""
         return tuple(
             c
             for c in charts

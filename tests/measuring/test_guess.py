@@ -11,6 +11,7 @@ from report.model.description import Description
 from report.model.plan import Plan
 from scripts.forecast.guess import guess_seconds
 from scripts.forecast.prediction import Forecast
+from scripts.forecast.suite_estimate import estimate_suite
 from scripts.planning.disk_room import (
     ENTRY_OVERHEAD_BYTES,
     PEAK_FACTOR,
@@ -20,6 +21,7 @@ from scripts.planning.disk_room import (
 from scripts.planning.order import ScheduledRepetition
 from tests.builders import synthetic_descriptions
 from tests.builders.simple_plans import FLAGS, engine, plan
+from tests.command.test_plan_verb import AMPLE, base_plan, by_name, sizes
 from tests.support.lab import Lab, make_lab
 from tests.support.resealed import edit_lines
 
@@ -105,6 +107,23 @@ def test_a_warm_up_is_part_of_the_time_and_of_the_inserts_of_its_own_cell() -> N
     ):
         cold = cell_bytes(plan_of(benchmark), 0)
         assert (cell_bytes(plan_of(benchmark, warmup=30.0), 0) > cold) == inserts
+
+
+def test_a_share_of_the_rate_prolongs_the_loops_that_offer_it() -> None:
+    flags = {"a": {**FLAGS, "reads": 10**7, "warmup": 1.0, "rate_share": 0.1}}
+    run_plan = plan([engine("a")], ("readrandom",), flags=flags, latency=True)
+    closed, shared = (ScheduledRepetition(0, 0, n) for n in (1, run_plan.rounds))
+    assert guess_seconds(run_plan, shared) > 5 * guess_seconds(run_plan, closed)
+
+
+def test_a_share_of_the_rate_prolongs_a_whole_suite() -> None:
+    shared = base_plan(latency=True, warmup=1.0, rate_share=0.01)
+    alone = base_plan(latency=True, warmup=1.0)
+    costs = [
+        by_name(estimate_suite(each, sizes(each), AMPLE))["readrandom"].time_s.middle
+        for each in (shared, alone)
+    ]
+    assert costs[0] > 10 * costs[1]
 
 
 def test_updates_do_not_add_entries_without_end() -> None:

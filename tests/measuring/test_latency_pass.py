@@ -129,6 +129,15 @@ def test_a_share_of_the_warm_up_is_offered(lab: Lab) -> None:
         assert line["pass"] == "latency" or line["open_loop"] is None
 
 
+def test_a_share_that_no_benchmark_can_offer_is_refused(lab: Lab) -> None:
+    more = 'warmup = "2s"\nrate_share = 0.25\n'
+    lab.scenario(benchmarks=("fillseq", "readseq"), more=more)
+    lab.engine("one", "honest")
+    done = lab.call("run", "lab", "--dry-run")
+    assert done.returncode == 2
+    assert "base.toml: rate_share: no benchmark of this scenario has a" in done.stderr
+
+
 def test_a_rate_without_a_latency_repetition_is_refused(lab: Lab) -> None:
     lab.engine("one", "honest")
     done = lab.call("run", "lab", "--rate", "5000", "--no-latency")

@@ -15,7 +15,7 @@ from report.terms import titles
 from report.terms.text_table import escaped
 from report.trust.judge import load_run
 from report.verdict import comparison, sweeps
-from report.words import cell_text, summary_badges
+from report.words import cell_text, overview, summary_badges
 from report.words.cell_text import CellText, EngineRow
 from tests.builders import synthetic_records, synthetic_run, synthetic_sweep
 from tests.support.html_tree import tree
@@ -277,6 +277,17 @@ def test_a_sweep_of_the_rate_draws_latencies(tmp_path: Path) -> None:
         c for c in drawn["Sequential writes, p99"].curves if c.series.title == "SQLite3"
     )
     assert len(curve.marks) == 1
+
+
+def test_loads_of_their_own_are_not_compared(tmp_path: Path) -> None:
+    for flag, values in (("rate_share", [0.1, 0.5]), ("threads", [1, 2])):
+        run = swept(tmp_path / flag, flag, values)
+        shown = overview.tails(run, comparison.compare(run))
+        assert shown is not None
+        heats = [s.heat for _, rows in shown.groups for row in rows for s in row.spots]
+        assert any(heats) == (flag == "threads")
+        page = tree(report_page.render(run)).text
+        assert ("are those of closed loops" in page) == (flag == "rate_share")
 
 
 def test_a_family_without_a_title_before_its_flag_has_its_name(tmp_path: Path) -> None:
