@@ -193,7 +193,7 @@ class Session {
 };
 
 // An open database.  The destructor closes it, after all sessions have been
-// destroyed; an error while closing cannot be reported.
+// destroyed.
 //
 // Threads.  NewSession() may be called from any thread at any time.  Every
 // other method is called by one thread while no session is inside a call.  Idle
@@ -243,6 +243,11 @@ class Database {
   // opened the database, such as how often the engine reported that it was
   // busy: name to count.  Counts never decrease.  Empty if nothing is counted.
   virtual std::map<std::string, uint64_t> Counters() { return {}; }
+
+  // Closes the database if errors of closing can be reported: throws them.
+  // Called right before the destructor, which otherwise closes it; not called
+  // after an error.
+  virtual void Close() {}
 };
 
 // What a driver file defines.  Constant data.

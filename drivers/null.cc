@@ -2,6 +2,10 @@
 
 #include "common/driver.h"
 
+#ifndef NULL_NAME
+#define NULL_NAME "null"  // another if it is loaded as a plug-in
+#endif
+
 namespace kvmatrix {
 namespace {
 
@@ -52,7 +56,7 @@ std::string Version() { return "1"; }
 }  // namespace
 
 const Driver kDriver = {
-    .name = "null",
+    .name = NULL_NAME,
     .licence = "Apache-2.0",
     .codec = "",
     .ordered = true,

@@ -1,13 +1,13 @@
 #include "common/cli/console.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-
-#include "common/driver.h"
 
 namespace kvmatrix {
 namespace {
@@ -15,6 +15,9 @@ namespace {
 // Of a longer text, as many bytes are shown at either end.
 constexpr size_t kMaxShown = 2000;
 constexpr size_t kShownEnd = 900;
+
+// The descriptor of our own output.
+int own_output = STDOUT_FILENO;
 
 // Returns the bytes of the character that the text begins with; 0 if it is a
 // control character or not UTF-8.
@@ -66,13 +69,33 @@ void OpenStandardStreams() {
   }
 }
 
-void PrintText(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-      std::fflush(stdout) == 0) {
-    return;
+void KeepStandardOutput() {
+  const int memory = memfd_create("stdout", MFD_CLOEXEC);
+  own_output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (memory < 0 || own_output < 0 || dup2(memory, STDOUT_FILENO) < 0) {
+    throw OutputError(errno, std::generic_category(), "cannot keep stdout");
   }
-  if (errno == EPIPE) return;
-  throw OutputError(errno, std::generic_category(), "cannot write stdout");
+  close(memory);
+}
+
+std::string ForeignOutput() {
+  std::fflush(stdout);
+  std::string text(kMaxShown, '\0');
+  const ssize_t size = pread(STDOUT_FILENO, text.data(), text.size(), 0);
+  text.resize(std::max<ssize_t>(size, 0));
+  return text;
+}
+
+void PrintText(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(own_output, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE) return;
+    if (written < 0) {
+      throw OutputError(errno, std::generic_category(), "cannot write stdout");
+    }
+    text.remove_prefix(written);
+  }
 }
 
 void PrintNotes(std::string_view lines) {
@@ -80,9 +103,10 @@ void PrintNotes(std::string_view lines) {
 }
 
 void PrintError(std::string_view message) {
-  PrintNotes("db_bench_" + std::string(kDriver.name) + ": " +
-             Printable(message) + "\n");
+  PrintNotes(ProgramName() + ": " + Printable(message) + "\n");
 }
+
+std::string ProgramName() { return program_invocation_short_name; }
 
 std::string Printable(std::string_view text) {
   if (text.size() <= kMaxShown) return Escaped(text);

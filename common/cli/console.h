@@ -20,7 +20,16 @@ class OutputError : public std::system_error {
 // before any file is opened.
 void OpenStandardStreams();
 
-// Writes the text to standard output, flushed.  Throws OutputError, "cannot
+// From now on, collects in memory what anybody else, such as a loaded library,
+// writes to standard output.  PrintText() still reaches the real one.
+// REQUIRES: called once at most
+void KeepStandardOutput();
+
+// Returns the first 2,000 bytes of what was collected.
+// REQUIRES: KeepStandardOutput() has been called
+std::string ForeignOutput();
+
+// Writes the text to standard output, unbuffered.  Throws OutputError, "cannot
 // write stdout: No space left on device"; an output that nobody reads (EPIPE)
 // is discarded.
 void PrintText(std::string_view text);
@@ -28,7 +37,10 @@ void PrintText(std::string_view text);
 // Writes whole lines of our own to standard error.
 void PrintNotes(std::string_view lines);
 
-// Writes "db_bench_<engine>: message" as one line of Printable() text to
+// Returns the name of this executable's file, such as "db_bench_memory".
+std::string ProgramName();
+
+// Writes "<program>: message" as one line of Printable() text to
 // standard error.
 void PrintError(std::string_view message);
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "common/cli/after_list.h"
+#include "common/cli/console.h"
 #include "common/cli/rules.h"
 #include "common/driver.h"
 #include "common/stream/leveldb_stream.h"
@@ -369,7 +370,7 @@ Config ConfigFromFlags() {
 }
 
 std::string HelpText() {
-  const std::string name = "db_bench_" + std::string(kDriver.name);
+  const std::string name = ProgramName();
   return name +
          ": run db_bench's benchmarks on one engine, check every answer, and "
          "print\nmicroseconds per operation.\n\n  " +

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "common/cli/build_facts.h"
+#include "common/cli/executable.h"
 #include "common/cli/flags.h"
 #include "common/cli/provenance.h"
 #include "common/mixes/graph_mix.h"
@@ -21,11 +21,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json BuildJson(const Driver& driver) {
-  return {{"origin", kBuildFacts.origin},
-          {"origin_sha256", kBuildFacts.origin_sha256},
-          {"compiler", kBuildFacts.compiler},
-          {"flags", kBuildFacts.flags},
-          {"engine_flags", kBuildFacts.engine_flags},
+  return {{"origin", GetBuildFacts().origin},
+          {"origin_sha256", GetBuildFacts().origin_sha256},
+          {"compiler", GetBuildFacts().compiler},
+          {"flags", GetBuildFacts().flags},
+          {"engine_flags", GetBuildFacts().engine_flags},
           {"assertions", HasLiveAssertions(driver.code) ? "live" : "none"},
           {"allocator", AllocatorInForce()}};
 }

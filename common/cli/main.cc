@@ -1,10 +1,11 @@
 #include <cerrno>
 #include <exception>
 #include <fstream>
-#include <span>
 #include <system_error>
+#include <vector>
 
 #include "common/cli/console.h"
+#include "common/cli/executable.h"
 #include "common/cli/flags.h"
 #include "common/cli/json_output.h"
 #include "common/cli/parse_flags.h"
@@ -41,10 +42,11 @@ bool Failed(const Measurement& measurement) {
 // Prints the line of the measurement to standard output and why it failed to
 // standard error, and appends it to --json.  Nothing stays in a buffer, because
 // the process may be killed next.
-void Report(const Measurement& measurement, const Config& config) {
+void Report(const Measurement& measurement, const Config& config,
+            const Driver& driver) {
   PrintText(StatLine(measurement));
   if (!config.json.empty()) {
-    AppendLine(config.json, ToJsonLine(measurement, config, kDriver));
+    AppendLine(config.json, ToJsonLine(measurement, config, driver));
   }
   if (Failed(measurement)) {
     PrintError(std::string(measurement.benchmark->name) + ": " +
@@ -53,16 +55,16 @@ void Report(const Measurement& measurement, const Config& config) {
   }
 }
 
-int RunAll(const Config& config) {
+int RunAll(const Config& config, const Driver& driver) {
   SteadyClock clock;
-  Runner runner(kDriver, config, clock);
+  Runner runner(driver, config, clock);
   if (!config.json.empty()) RequireWritable(config.json);
   // With --json a program runs this, and the options in the document say the
   // same.
   if (config.json.empty()) PrintNotes(DifferenceNotes(config));
-  PrintText(HeaderText(config, kDriver));
-  const auto report = [&config](const Measurement& measurement) {
-    Report(measurement, config);
+  PrintText(HeaderText(config, driver));
+  const auto report = [&](const Measurement& measurement) {
+    Report(measurement, config, driver);
   };
   // The last words of a killed process: no one would catch an exception.
   const auto report_last = [&report](const Measurement& measurement) noexcept {
@@ -86,18 +88,19 @@ int RunAll(const Config& config) {
   return exit_status;
 }
 
-int Main(std::span<const char* const> words) {
+int Main(std::vector<const char*> words) {
   const Action action = ActionOf(words);
+  const Driver& driver = SelectDriver(words);
   if (action == Action::kHelp) {
     PrintText(HelpText());
   } else if (action == Action::kVersion) {
-    PrintText(VersionText(kDriver));
+    PrintText(VersionText(driver));
   } else if (action == Action::kDescribe) {
-    PrintText(DescribeJson(kDriver));
+    PrintText(DescribeJson(driver));
   } else {
     ParseFlags(words);
     const Config config = ConfigFromFlags();
-    return action == Action::kCheck ? 0 : RunAll(config);
+    return action == Action::kCheck ? 0 : RunAll(config, driver);
   }
   return 0;
 }
@@ -115,7 +118,7 @@ int main(int argc, char** argv) {
   using namespace kvmatrix;
   OpenStandardStreams();
   try {
-    return Main(std::span(argv, argc).subspan(1));
+    return Main({argv + 1, argv + argc});
   } catch (const UsageError& error) {
     return Refuse(error, kUsage);
   } catch (const OutputError& error) {

@@ -4,8 +4,8 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "common/cli/build_facts.h"
 #include "common/cli/console.h"
+#include "common/cli/executable.h"
 #include "common/cli/provenance.h"
 #include "common/spec/size_law.h"
 #include "common/stream/from_config.h"
@@ -209,11 +209,11 @@ std::string VersionText(const Driver& driver) {
   std::string text =
       Format("db_bench_%s\n", driver.name) +
       Format("engine:      %s %s\n", driver.name, driver.version().c_str()) +
-      Format("origin:      %s\n", kBuildFacts.origin) +
-      Format("checksum:    %s\n", kBuildFacts.origin_sha256) +
-      Format("compiler:    %s\n", kBuildFacts.compiler) +
-      Format("flags:       %s\n", kBuildFacts.flags) +
-      Format("engine code: %s\n", kBuildFacts.engine_flags) +
+      Format("origin:      %s\n", GetBuildFacts().origin) +
+      Format("checksum:    %s\n", GetBuildFacts().origin_sha256) +
+      Format("compiler:    %s\n", GetBuildFacts().compiler) +
+      Format("flags:       %s\n", GetBuildFacts().flags) +
+      Format("engine code: %s\n", GetBuildFacts().engine_flags) +
       Format("assertions:  %s\n",
              HasLiveAssertions(driver.code) ? "live" : "none") +
       "allocator:   " + AllocatorInForce() + "\n";

@@ -146,7 +146,7 @@ Measurement Runner::Try(const Benchmark& benchmark, const Benchmark* next,
   try {
     Attempt(benchmark, next, report, measurement);
   } catch (const Unsupported& unsupported) {
-    if (!StaysOpenFor(next)) handle_.Close();
+    if (!StaysOpenFor(next)) handle_.Discard();
     measurement.status = Status::kUnsupported;
     measurement.reason = unsupported.what();
   } catch (const std::exception& error) {
@@ -158,7 +158,7 @@ Measurement Runner::Try(const Benchmark& benchmark, const Benchmark* next,
 }
 
 void Runner::Fail(const char* reason, Measurement& m) {
-  handle_.Close();
+  handle_.Discard();
   m.status = Status::kError;
   m.reason = reason;
   m.ending = Ending::kClosed;

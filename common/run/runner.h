@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "common/driver.h"
 #include "common/loops/run_context.h"
@@ -75,7 +76,15 @@ class Runner {
     std::unique_ptr<Session> session;    // of the single thread, or null
     std::unique_ptr<ThreadGroup> group;  // of several threads, or null
 
+    // Throws an error of closing; the handle is closed nevertheless.
     void Close() {
+      group.reset();
+      session.reset();
+      if (const auto closing = std::move(database)) closing->Close();
+    }
+
+    // Closes without reporting errors.
+    void Discard() {
       group.reset();
       session.reset();
       database.reset();
