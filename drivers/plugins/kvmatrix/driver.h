@@ -102,9 +102,10 @@ typedef int (*kvm_visit)(void* context, const kvm_entry* entries, size_t n);
 typedef enum kvm_scans { KVM_UNORDERED, KVM_FORWARD, KVM_BOTH_WAYS } kvm_scans;
 
 enum {
-  KVM_STORES_NOTHING = 1, /* a null engine: shows what crossing costs */
-  KVM_KEEPS_THREADS = 2,  /* a language's runtime has threads of its own */
-  KVM_COMPILES_LATE = 4   /* just in time: slow until it has been warmed up */
+  KVM_STORES_NOTHING = 1,  /* a null engine: shows what crossing costs */
+  KVM_KEEPS_THREADS = 2,   /* a language's runtime has threads of its own */
+  KVM_COMPILES_LATE = 4,   /* just in time: slow until it has been warmed up */
+  KVM_OWN_SYSTEM_CALLS = 8 /* not through the C library: barriers are unknown */
 };
 
 typedef struct kvm_driver {
