@@ -124,20 +124,3 @@ function(add_driver name source)
   add_executable(db_bench_${name})
   target_link_libraries(db_bench_${name} PRIVATE driver_${name})
 endfunction()
-
-# add_plugin(NAME SOURCE... [LIBRARIES library...] [ORIGIN text])
-#
-# Makes the plug-in drivers/NAME.so for db_bench_plugin from a driver that is written
-# for common/driver.h.  LIBRARIES are targets or paths, ORIGIN says where the engine's
-# source comes from.
-function(add_plugin name)
-  cmake_parse_arguments(arg "" "ORIGIN" "LIBRARIES" ${ARGN})
-  add_library(plugin_${name} MODULE ${arg_UNPARSED_ARGUMENTS}
-    ${KVM_PLUGINS}/export.cc)
-  set_target_properties(plugin_${name} PROPERTIES
-    PREFIX "" OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden
-    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/drivers)
-  target_compile_definitions(plugin_${name} PRIVATE "KVM_ORIGIN=\"${arg_ORIGIN}\"")
-  target_include_directories(plugin_${name} PRIVATE ${KVM_PLUGINS})
-  target_link_libraries(plugin_${name} PRIVATE ${arg_LIBRARIES} gflags kvmatrix_options)
-endfunction()

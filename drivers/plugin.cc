@@ -6,7 +6,6 @@
 #include <exception>
 #include <utility>
 
-#include "common/cli/console.h"
 #include "common/cli/executable.h"
 #include "common/driver.h"
 #include "drivers/plugins/conduct.h"
@@ -267,7 +266,6 @@ Driver Describe() {
 
 const Driver& SelectDriver(std::vector<const char*>& words) {
   const std::filesystem::path path = TakeDriverFlag(words);
-  KeepStandardOutput();
   plugin = LoadPlugin(path);
   DefineFlags(plugin);
   facts = kBuildFacts;

@@ -79,6 +79,7 @@ void KeepStandardOutput() {
 }
 
 std::string ForeignOutput() {
+  if (own_output == STDOUT_FILENO) return {};
   std::fflush(stdout);
   std::string text(kMaxShown, '\0');
   const ssize_t size = pread(STDOUT_FILENO, text.data(), text.size(), 0);

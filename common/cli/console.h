@@ -20,13 +20,13 @@ class OutputError : public std::system_error {
 // before any file is opened.
 void OpenStandardStreams();
 
-// From now on, collects in memory what anybody else, such as a loaded library,
-// writes to standard output.  PrintText() still reaches the real one.
+// From now on, collects in memory what an engine writes to standard output.
+// PrintText() still reaches the real one.
 // REQUIRES: called once at most
 void KeepStandardOutput();
 
-// Returns the first 2,000 bytes of what was collected.
-// REQUIRES: KeepStandardOutput() has been called
+// Returns the first 2,000 bytes of what was collected; nothing before
+// KeepStandardOutput().
 std::string ForeignOutput();
 
 // Writes the text to standard output, unbuffered.  Throws OutputError, "cannot

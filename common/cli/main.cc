@@ -118,6 +118,7 @@ int main(int argc, char** argv) {
   using namespace kvmatrix;
   OpenStandardStreams();
   try {
+    KeepStandardOutput();
     return Main({argv + 1, argv + argc});
   } catch (const UsageError& error) {
     return Refuse(error, kUsage);

@@ -21,8 +21,8 @@ class Conduct {
   explicit Conduct(const char* call);
 
   // Throws std::runtime_error if the call has changed the signal mask of this
-  // thread, or if anything of the plug-in has written to standard output.
-  // REQUIRES: KeepStandardOutput() has been called
+  // thread, or if the plug-in has written to standard output: see
+  // ForeignOutput().
   void Check() const;
 
  private:

@@ -1,0 +1,42 @@
+# kvmatrix_add_driver(NAME source... [C_INTERFACE] [LIBRARIES library...] [ORIGIN text])
+#
+# Makes the plug-in drivers/NAME.so in the build folder, for
+# `db_bench_plugin --driver=drivers/NAME.so`, and adds its tests to CTest, with the label
+# NAME.  The sources define kDriver of common/driver.h, or with C_INTERFACE the function
+# kvm_driver_get() of kvmatrix/driver.h.  LIBRARIES are what target_link_libraries()
+# accepts; ORIGIN says where the source of the engine comes from.
+function(kvmatrix_add_driver name)
+  cmake_parse_arguments(arg "C_INTERFACE" "ORIGIN" "LIBRARIES" ${ARGN})
+  add_library(${name} MODULE ${arg_UNPARSED_ARGUMENTS})
+  set_target_properties(${name} PROPERTIES PREFIX ""
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/drivers)
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} kvmatrix::driver_api)
+  if(NOT arg_C_INTERFACE)
+    target_sources(${name} PRIVATE ${KVMATRIX_PLUGINS}/export.cc)
+    target_compile_features(${name} PRIVATE cxx_std_20)
+    set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden)
+    # The harness accepts the flags of files in a folder of this name.
+    target_compile_options(${name} PRIVATE
+      -fmacro-prefix-map=${CMAKE_CURRENT_SOURCE_DIR}/=drivers/)
+    target_compile_definitions(${name} PRIVATE "KVM_ORIGIN=\"${arg_ORIGIN}\"")
+    target_link_libraries(${name} PRIVATE gflags)
+  endif()
+  kvmatrix_add_tests(${name} $<TARGET_FILE:${name}>)
+endfunction()
+
+# kvmatrix_add_tests(NAME PATH)
+#
+# Adds the tests that every driver must pass, for the plug-in at PATH: SUITE_NAME for each
+# of the suites conformance, crash, durability, settle and threads.
+function(kvmatrix_add_tests name path)
+  set(conformance "DriverTest.*:AnyDriver.*")
+  set(crash "*CrashDeathTest.*")
+  set(durability "DriverDurabilityTest.*")
+  set(settle "DriverSettleTest.*")
+  set(threads "DriverThreadsTest.*")
+  foreach(suite IN ITEMS conformance crash durability settle threads)
+    add_test(NAME ${suite}_${name} COMMAND kvmatrix::driver_conformance
+             --driver=${path} "--gtest_filter=${${suite}}")
+    set_tests_properties(${suite}_${name} PROPERTIES LABELS ${name} TIMEOUT 1800)
+  endforeach()
+endfunction()
