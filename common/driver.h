@@ -175,6 +175,16 @@ class Session {
   // not invalidate it.
   virtual std::optional<std::string_view> Get(std::string_view key) = 0;
 
+  // Gets `keys`, one value for each.  The views are valid as long as that of a
+  // Get().  Called only if Driver::gets_blocks, in measurements that time no
+  // single call, with at most 64 keys.
+  // REQUIRES: keys.size() == values.size()
+  virtual void GetBlock(std::span<const std::string_view> keys,
+                        std::span<std::optional<std::string_view>> values) {
+    static_cast<void>(keys), static_cast<void>(values);
+    throw std::logic_error("the driver gets no blocks");
+  }
+
   // Calls `visit` for entries in bytewise key order until it returns false or
   // no entry is left.  kForward starts at the first key at or after `start`,
   // kBackward at the last key at or before it.  An empty `start` means the
@@ -256,7 +266,7 @@ struct Driver {
   const char* licence;  // SPDX expression for an executable with this engine
   const char* codec;    // enabled by Options::compression; "": none
   bool ordered;         // Scan() visits in key order, in both directions
-  bool stores;          // false only for the null driver, which stores nothing
+  bool stores;          // false only for null drivers, which store nothing
 
   // Returns what the engine documents for each Durability, in that order, with
   // the driver's flags as they are.  A flag may weaken a promise, never
@@ -270,6 +280,11 @@ struct Driver {
   // Throws Unsupported if the engine cannot honour the options, and any other
   // exception, with a message for the user, if opening fails.
   std::unique_ptr<Database> (*open)(const Options& options);
+
+  // Of engines in other languages.
+  bool gets_blocks = false;     // offers Session::GetBlock(): calls cost much
+  bool compiles_late = false;   // just in time: slow until it has run a while
+  bool hides_barriers = false;  // calls the kernel itself: they are not counted
 };
 
 extern const Driver kDriver;

@@ -136,16 +136,17 @@ void AddCounts(const Measurement& m, Json& json) {
   json["digest"] = ok && !m.digest ? Json() : Json(Hex(m.digest.value_or(0)));
 }
 
-Json DeferredJson(const Measurement& m) {
+Json DeferredJson(const Measurement& m, const Driver& driver) {
   if (m.status != Status::kOk) return nullptr;
-  return {{"cpu_ns", m.deferred.cpu_ns()},
-          {"read_bytes", m.deferred.read_bytes},
-          {"written_bytes", m.deferred.written_bytes},
-          {"storage_written_bytes", m.deferred.storage_written_bytes},
-          {"barriers", m.deferred.barriers}};
+  Json json = {{"cpu_ns", m.deferred.cpu_ns()},
+               {"read_bytes", m.deferred.read_bytes},
+               {"written_bytes", m.deferred.written_bytes},
+               {"storage_written_bytes", m.deferred.storage_written_bytes}};
+  if (!driver.hides_barriers) json["barriers"] = m.deferred.barriers;
+  return json;
 }
 
-void AddResources(const Measurement& m, Json& json) {
+void AddResources(const Measurement& m, const Driver& driver, Json& json) {
   const auto figure = [&](uint64_t n) { return FigureJson(m, n); };
   const Resources& used = m.run.used;
   json["peak_rss_bytes"] = m.peak_rss_bytes;
@@ -159,10 +160,10 @@ void AddResources(const Measurement& m, Json& json) {
   json["written_bytes"] = used.written_bytes;
   json["storage_read_bytes"] = figure(used.storage_read_bytes);
   json["storage_written_bytes"] = figure(used.storage_written_bytes);
-  json["barriers"] = figure(used.barriers);
+  if (!driver.hides_barriers) json["barriers"] = figure(used.barriers);
   json["disk_bytes"] = m.disk_bytes;
   json["peak_disk_bytes"] = figure(m.peak_disk_bytes);
-  json["deferred"] = DeferredJson(m);
+  json["deferred"] = DeferredJson(m, driver);
 }
 
 // Adds what is known of each call and of the course of the loop.
@@ -363,7 +364,7 @@ std::string ToJsonLine(const Measurement& m, const Config& config,
   json["options"] = OptionsJson(*m.benchmark, config);
   json["promise"] = PromiseOf(*m.benchmark, config, driver);
   json["settings"] = m.settings;
-  AddResources(m, json);
+  AddResources(m, driver, json);
   AddTrace(m, json);
   AddParts(m, json);
   json["build"] = BuildJson(driver);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "common/loops/blocks.h"
 #include "common/loops/contention.h"
@@ -13,31 +15,88 @@
 namespace kvmatrix {
 namespace {
 
-// Reads --reads keys of the benchmark, without the last `cut` bytes of each.
-// `read` is called with the expected answer (only its index if other threads
-// write) and the bytes of the key.  Returns the number of operations.
+// The --reads keys of a benchmark, without the last `cut` bytes of each,
+// prepared block by block with what a get must return (only its index if other
+// threads write).
+template <typename Contention>
+class KeysToRead {
+ public:
+  KeysToRead(const ThreadContext& context, size_t cut)
+      : w_(context),
+        keys_(DrawOf(w_.benchmark, w_.config, w_.replay), w_.oracle.key_space(),
+              w_.stream_seed, w_.thread_share),
+        left_(ReadsOf(w_.benchmark, w_.config)),
+        block_(w_.config.key_shape(), cut) {}
+
+  const KeyBlock& block() const { return block_; }
+
+  // Prepares the next block; returns its size, which is 0 after the last one.
+  size_t Prepare() {
+    const size_t size = std::min<uint64_t>(block_.capacity(), left_);
+    left_ -= size;
+    block_.Fill(keys_, w_.oracle, size);
+    if (!Contention::kOthersWrite) block_.Expect(w_.check, size);
+    w_.meter.ExcludePreparation();
+    return size;
+  }
+
+ private:
+  const ThreadContext& w_;
+  KeyStream keys_;
+  uint64_t left_;
+  KeyBlock block_;
+};
+
+// Calls `read` for each key, with the expected answer and the bytes of the key.
+// Returns the number of operations.
 template <typename Contention, typename Read>
 uint64_t ReadKeys(const ThreadContext& w, size_t cut, Read read) {
-  KeyStream keys(DrawOf(w.benchmark, w.config, w.replay), w.oracle.key_space(),
-                 w.stream_seed, w.thread_share);
-  const uint64_t reads = ReadsOf(w.benchmark, w.config);
-  KeyBlock block(w.config.key_shape(), cut);
+  KeysToRead<Contention> keys(w, cut);
+  const KeyBlock& block = keys.block();
   uint64_t operations = 0;
   bool more = true;
   w.meter.Start();
-  while (more && operations < reads) {
-    const uint64_t size =
-        std::min<uint64_t>(block.capacity(), reads - operations);
-    block.Fill(keys, w.oracle, size);
-    if (!Contention::kOthersWrite) block.Expect(w.check, size);
-    w.meter.ExcludePreparation();
-    for (uint64_t i = 0; more && i < size; ++i) {
+  while (more) {
+    const size_t size = keys.Prepare();
+    if (size == 0) break;
+    for (size_t i = 0; more && i < size; ++i) {
       more = w.meter.IsInTime(1);
       if (!more) break;
       w.meter.Begin(1);
       read(block.expected(i), block.key(i));
       more = w.meter.Continue(++operations);
     }
+  }
+  return operations;
+}
+
+// True if gets are passed to the engine in blocks: not if each is timed.
+bool GetsBlocks(const ThreadContext& w) {
+  return w.driver.gets_blocks && !w.meter.times_calls();
+}
+
+// The same with one get for all keys of a block; `compare` is called with the
+// expected answer, the bytes of the key, and the answer.
+template <typename Compare>
+uint64_t ReadBlocks(const ThreadContext& w, size_t cut, Session& session,
+                    Compare compare) {
+  KeysToRead<Alone> keys(w, cut);
+  const KeyBlock& block = keys.block();
+  std::vector<std::string_view> bytes(block.capacity());
+  std::vector<std::optional<std::string_view>> values(block.capacity());
+  uint64_t operations = 0;
+  bool more = true;
+  w.meter.Start();
+  while (more) {
+    const size_t size = keys.Prepare();
+    if (size == 0) break;
+    for (size_t i = 0; i < size; ++i) bytes[i] = block.key(i);
+    session.GetBlock(std::span(bytes).first(size),
+                     std::span(values).first(size));
+    for (size_t i = 0; i < size; ++i) {
+      compare(block.expected(i), bytes[i], values[i]);
+    }
+    more = w.meter.Continue(operations += size);
   }
   return operations;
 }
@@ -68,7 +127,23 @@ LoopResult RunGets(const ThreadContext& w, Session& session) {
   return Finish(w, operations, w.check.found(), w.check.value_bytes());
 }
 
+LoopResult RunGetsByBlock(const ThreadContext& w, Session& session) {
+  const auto compare = [&w](const Expected& ahead, std::string_view,
+                            const auto& value) {
+    w.check.ExpectValue(ahead, value);
+  };
+  const uint64_t operations = ReadBlocks(w, 0, session, compare);
+  return Finish(w, operations, w.check.found(), w.check.value_bytes());
+}
+
 LoopResult RunGetsOfAbsent(const ThreadContext& w, Session& session) {
+  if (GetsBlocks(w)) {
+    const auto compare = [&w](const Expected&, std::string_view key,
+                              const auto& value) {
+      w.check.ExpectAbsent(key, value);
+    };
+    return Finish(w, ReadBlocks(w, 1, session, compare), 0, 0);
+  }
   const auto get = [&](const Expected&, std::string_view key) {
     w.check.ExpectAbsent(key, session.Get(key));
   };
@@ -140,8 +215,9 @@ LoopResult RunReads(const ThreadContext& w, Session& session) {
   const bool others_write = w.benchmark.writer;
   switch (w.benchmark.access) {
     case Access::kGet:
-      return others_write ? RunGets<Contended>(w, session)
-                          : RunGets<Alone>(w, session);
+      if (others_write) return RunGets<Contended>(w, session);
+      return GetsBlocks(w) ? RunGetsByBlock(w, session)
+                           : RunGets<Alone>(w, session);
     case Access::kGetAbsent:
       return RunGetsOfAbsent(w, session);
     case Access::kSeek:

@@ -14,7 +14,7 @@
 namespace kvmatrix {
 namespace {
 
-constexpr std::chrono::seconds kPatience(1);
+constexpr std::chrono::seconds kPatience(5);
 constexpr std::chrono::milliseconds kPause(1);
 
 sigset_t SignalMask() {
@@ -62,7 +62,8 @@ void RequireThreadsEnded(size_t before) {
     if (std::chrono::steady_clock::now() > deadline) {
       throw std::runtime_error(
           "the plug-in left " + std::to_string(CountThreads() - before) +
-          " threads running when the database was closed; it must end them, or "
+          " of its threads running when the database was closed; it must end "
+          "them, or "
           "declare KVM_KEEPS_THREADS if they are those of a language's "
           "runtime");
     }

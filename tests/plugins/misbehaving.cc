@@ -1,0 +1,113 @@
+// The reference as a plug-in that breaks the rule which the environment
+// variable KVM_MISBEHAVIOUR names; without one it is well-behaved.
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#define kvm_driver_get well_behaved
+#include "drivers/plugins/export.cc"
+#undef kvm_driver_get
+
+namespace {
+
+kvm_driver driver;  // the honest one, changed
+kvm_driver honest;
+
+kvm_status OpenAndPrint(const kvm_options* options, void** database,
+                        kvm_error* error) {
+  std::puts("hello from the engine");
+  return honest.open(options, database, error);
+}
+
+kvm_status OpenAndLeaveAThread(const kvm_options* options, void** database,
+                               kvm_error* error) {
+  std::thread([] {
+    std::this_thread::sleep_for(std::chrono::hours(1));
+  }).detach();
+  return honest.open(options, database, error);
+}
+
+kvm_status SettleAndBlockSignals(void* database, kvm_error* error) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  return honest.settle(database, error);
+}
+
+kvm_status FailToClose(void* database, kvm_error* error) {
+  honest.close(database, error);
+  std::strcpy(error->text, "the last page could not be written");
+  return KVM_FAILED;
+}
+
+kvm_status CrashInGet(void*, kvm_bytes, kvm_bytes*, kvm_error*) {
+  raise(SIGSEGV);
+  return KVM_ABSENT;
+}
+
+kvm_status ThrowInGet(void*, kvm_bytes, kvm_bytes*, kvm_error*) {
+  throw std::runtime_error("block 7 is corrupt");
+}
+
+kvm_status ThrowANumberInGet(void*, kvm_bytes, kvm_bytes*, kvm_error*) {
+  throw 42;
+}
+
+kvm_status FailInGet(void*, kvm_bytes, kvm_bytes*, kvm_error*) {
+  return KVM_FAILED;
+}
+
+kvm_status AnswerOddlyInGet(void*, kvm_bytes, kvm_bytes*, kvm_error*) {
+  return static_cast<kvm_status>(99);
+}
+
+const kvm_flag kOddFlag[] = {{"level", "int", "3", "a level"}};
+const kvm_flag kOddDefault[] = {{"level", "uint64", "three", "a level"}};
+const kvm_flag kTakenFlag[] = {{"num", "uint64", "3", "a number"}};
+
+void SetFlags(const kvm_flag* flags) {
+  driver.flags = flags;
+  driver.flag_count = 1;
+}
+
+const std::map<std::string, void (*)()> kMisbehaviours = {
+    {"older", [] { driver.abi = KVM_ABI - 1; }},
+    {"incomplete", [] { driver.get = nullptr; }},
+    {"nameless", [] { driver.name = ""; }},
+    {"smaller", [] { driver.size = offsetof(kvm_driver, get_block); }},
+    {"larger", [] { driver.size += 64; }},
+    {"odd-flag", [] { SetFlags(kOddFlag); }},
+    {"odd-default", [] { SetFlags(kOddDefault); }},
+    {"taken-flag", [] { SetFlags(kTakenFlag); }},
+    {"throws-when-loaded", [] { throw std::runtime_error("no licence"); }},
+    {"crashes-when-loaded", [] { raise(SIGSEGV); }},
+    {"prints", [] { driver.open = OpenAndPrint; }},
+    {"leaves-a-thread", [] { driver.open = OpenAndLeaveAThread; }},
+    {"blocks-signals", [] { driver.settle = SettleAndBlockSignals; }},
+    {"fails-to-close", [] { driver.close = FailToClose; }},
+    {"crashes", [] { driver.get = CrashInGet; }},
+    {"throws", [] { driver.get = ThrowInGet; }},
+    {"throws-a-number", [] { driver.get = ThrowANumberInGet; }},
+    {"fails-silently", [] { driver.get = FailInGet; }},
+    {"answers-oddly", [] { driver.get = AnswerOddlyInGet; }},
+};
+
+}  // namespace
+
+extern "C" [[gnu::visibility("default")]] const kvm_driver* kvm_driver_get(
+    uint32_t abi) {
+  driver = honest = *well_behaved(abi);
+  const char* const name = getenv("KVM_MISBEHAVIOUR");
+  if (name == nullptr) return &driver;
+  if (std::string(name) == "newer") return nullptr;
+  kMisbehaviours.at(name)();
+  return &driver;
+}

@@ -1,0 +1,95 @@
+"""What db_bench_plugin says of shared objects that are not well-behaved plug-ins."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.places import BUILD, PATIENCE_S
+
+DRIVERS = BUILD / "drivers"
+PLUGIN = BUILD / "tests/misbehaving.so"
+REFUSED, FAILED, CRASHED = 2, 1, -11
+
+PROBLEMS = {
+    "newer": (REFUSED, "has no such version; this program has version 1"),
+    "older": (REFUSED, "has version 0; this program has version 1"),
+    "incomplete": (REFUSED, "has a driver without a valid get"),
+    "nameless": (REFUSED, "has a driver without a valid name"),
+    "odd-flag": (REFUSED, "level has the type 'int'; expected bool, uint64"),
+    "odd-default": (REFUSED, "level cannot have its default value, 'three'"),
+    "taken-flag": (REFUSED, "the plug-in defines --num, which exists already"),
+    "throws-when-loaded": (REFUSED, "misbehaving.so: no licence"),
+    "crashes-when-loaded": (CRASHED, ""),
+    "prints": (FAILED, "wrote to standard output, which belongs to the results"),
+    "leaves-a-thread": (FAILED, "left 1 of its threads running when the database was closed"),
+    "blocks-signals": (FAILED, "settle changed the signal mask of its caller (HUP)"),
+    "fails-to-close": (FAILED, "error: the last page could not be written"),
+    "crashes": (CRASHED, ""),
+    "throws": (FAILED, "the plug-in's get threw: block 7 is corrupt"),
+    "throws-a-number": (FAILED, "the plug-in's get threw what is no std::exception"),
+    "fails-silently": (FAILED, "get gave no reason"),
+    "answers-oddly": (FAILED, "get returned the status 99, which it may not"),
+}
+
+
+def run(
+    folder: Path, driver: Path, *words: str, misbehaviour: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run db_bench_plugin with a plug-in that behaves as named."""
+    environment = {"KVM_MISBEHAVIOUR": misbehaviour} if misbehaviour else {}
+    return subprocess.run(
+        [
+            DRIVERS / "db_bench_plugin",
+            *(f"--driver={driver}", f"--db={folder}", "--num=500", *words),
+        ],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("misbehaviour", PROBLEMS)
+def test_a_plug_in_that_breaks_a_rule_is_an_error_that_says_so(
+    tmp_path: Path, misbehaviour: str
+) -> None:
+    """Every rule of kvmatrix/driver.h that can be checked is checked."""
+    status, text = PROBLEMS[misbehaviour]
+    words = ("--benchmarks=fillseq,readrandom",)
+    result = run(tmp_path, PLUGIN, *words, misbehaviour=misbehaviour)
+    assert (result.returncode, text in result.stderr) == (status, True), result
+    assert "hello" not in result.stdout
+
+
+@pytest.mark.parametrize("misbehaviour", ["", "smaller", "larger"])
+def test_fields_may_be_missing_or_unknown(tmp_path: Path, misbehaviour: str) -> None:
+    """A plug-in of an older or newer edition of the same version is measured."""
+    words = ("--benchmarks=fillseq,readrandom",)
+    result = run(tmp_path, PLUGIN, *words, misbehaviour=misbehaviour)
+    assert (result.returncode, "500 of 500 found" in result.stdout) == (0, True)
+
+
+def test_other_files_are_no_plug_ins(tmp_path: Path) -> None:
+    """A missing file, a text and a library that exports nothing are named."""
+    library = next(Path("/lib").glob("*-linux-gnu/libm.so.6"))
+    text = tmp_path / "text.so"
+    text.write_text("no library")
+    for path, problem in {
+        tmp_path / "absent.so": "no such file",
+        text: "file too short",
+        library: "is not a plug-in: it exports no kvm_driver_get()",
+    }.items():
+        result = run(tmp_path, path, "--describe")
+        assert (result.returncode, result.stdout) == (REFUSED, "")
+        assert problem in result.stderr and str(path) in result.stderr
+
+
+def test_a_driver_must_be_named(tmp_path: Path) -> None:
+    """Without --driver there is nothing to measure."""
+    command = [DRIVERS / "db_bench_plugin", "--describe"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == REFUSED
+    assert "needs the path of a plug-in: --driver=PATH" in result.stderr
