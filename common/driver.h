@@ -116,6 +116,19 @@ struct Update {
 // Directions of a scan, in bytewise key order.
 enum class Order { kForward, kBackward };
 
+// The scans that an engine has.
+enum class ScanSupport {
+  kUnordered,  // of the whole database, in an order of the engine's own
+  kForward,    // in key order from any key, forward only
+  kBothWays,   // in key order from any key, in both directions
+};
+
+// The names in descriptions.
+constexpr std::string_view NameOf(ScanSupport scans) {
+  constexpr std::string_view kNames[] = {"unordered", "forward", "both ways"};
+  return kNames[static_cast<int>(scans)];
+}
+
 // Receives the entries of a scan, one call each, and returns false to stop the
 // scan.  A parameter type like std::string_view: it refers to the callable that
 // it was made from and must not be stored.
@@ -194,10 +207,11 @@ class Session {
   // with its old or its new value.  One that is inserted or deleted during the
   // scan may or may not be visited.
   //
-  // A driver that is not Driver::ordered visits the entries in an order of its
-  // own; an entry that is moved by a concurrent write may then be visited twice
-  // or not at all.  The harness calls such a driver with kForward and an empty
-  // `start` only.
+  // Driver::scans may restrict this.  A driver with ScanSupport::kForward is
+  // never called with kBackward.  One with ScanSupport::kUnordered visits the
+  // entries in an order of its own, and is called with kForward and an empty
+  // `start` only; an entry that is moved by a concurrent write may then be
+  // visited twice or not at all.
   virtual void Scan(std::string_view start, Order order,
                     const Visitor& visit) = 0;
 };
@@ -265,7 +279,7 @@ struct Driver {
   const char* name;     // as in configs/engines.toml
   const char* licence;  // SPDX expression for an executable with this engine
   const char* codec;    // enabled by Options::compression; "": none
-  bool ordered;         // Scan() visits in key order, in both directions
+  ScanSupport scans;    // a benchmark that needs others is "unsupported"
   bool stores;          // false only for null drivers, which store nothing
 
   // Returns what the engine documents for each Durability, in that order, with
@@ -273,8 +287,11 @@ struct Driver {
   // silently.
   Guarantees (*guarantees)();
 
-  std::string (*version)();  // as reported by the engine library itself
-  const void* code;          // address of any function of the engine
+  // As reported by the engine library itself, such as "1.23" or "5.3.28-rc1":
+  // starts with a digit, ends with a digit or a letter.  An engine without
+  // versions has the date of its source, such as "2024-11-05".
+  std::string (*version)();
+  const void* code;  // address of any function of the engine
 
   // Opens the database in options.path, creating it if the directory is empty.
   // Throws Unsupported if the engine cannot honour the options, and any other

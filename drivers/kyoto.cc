@@ -137,7 +137,7 @@ const Driver kDriver = {
     .name = kTree ? "treedb" : "hashdb",
     .licence = "GPL-3.0-or-later",
     .codec = "lzo",
-    .ordered = kTree,
+    .scans = kTree ? ScanSupport::kBothWays : ScanSupport::kUnordered,
     .stores = true,
     .guarantees =
         [] {

@@ -113,7 +113,7 @@ const Driver kDriver = {
     .name = "leveldb",
     .licence = "BSD-3-Clause",
     .codec = "snappy",
-    .ordered = true,
+    .scans = ScanSupport::kBothWays,
     .stores = true,
     .guarantees =
         [] {

@@ -128,7 +128,7 @@ const Driver kDriver = {
     .name = "lmdb",
     .licence = "OLDAP-2.8",
     .codec = "",
-    .ordered = true,
+    .scans = ScanSupport::kBothWays,
     .stores = true,
     .guarantees =
         [] {

@@ -149,7 +149,7 @@ const Driver kDriver = {
     .name = "memory",
     .licence = "Apache-2.0",
     .codec = "",
-    .ordered = true,
+    .scans = ScanSupport::kBothWays,
     .stores = true,
     .guarantees =
         [] {

@@ -273,7 +273,7 @@ Driver Describe() {
   return {.name = plugin.name,
           .licence = plugin.licence,
           .codec = plugin.codec,
-          .ordered = plugin.scans != KVM_UNORDERED,
+          .scans = static_cast<ScanSupport>(plugin.scans),
           .stores = !(plugin.properties & KVM_STORES_NOTHING),
           .guarantees = PluginGuarantees,
           .version = [] { return std::string(plugin.version()); },

@@ -181,7 +181,7 @@ const Driver kDriver = {
     .name = "rocksdb",
     .licence = "Apache-2.0",
     .codec = "snappy",
-    .ordered = true,
+    .scans = ScanSupport::kBothWays,
     .stores = true,
     .guarantees =
         [] {

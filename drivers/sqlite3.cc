@@ -139,7 +139,7 @@ const Driver kDriver = {
     .name = "sqlite3",
     .licence = "blessing",
     .codec = "",
-    .ordered = true,
+    .scans = ScanSupport::kBothWays,
     .stores = true,
     .guarantees =
         [] {

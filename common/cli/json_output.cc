@@ -384,7 +384,7 @@ std::string DescribeJson(const Driver& driver) {
                  {"compressed_disk_bytes", proof.compressed_disk_bytes},
                  {"plain_disk_bytes", proof.plain_disk_bytes},
                  {"compresses", Compresses(proof)}}},
-               {"ordered", driver.ordered},
+               {"scans", NameOf(driver.scans)},
                {"stores", driver.stores},
                {"promises", PromisesJson(driver)},
                {"build", BuildJson(driver)},

@@ -36,7 +36,7 @@ class ThreadGroup;
 // outlives the run.  A member may be used by all threads at once unless its
 // comment says otherwise.
 struct RunContext {
-  // Constant data.  Loops read only `ordered` and `stores`, and call the engine
+  // Constant data.  Loops read only `scans` and `stores`, and call the engine
   // through their Session.
   const Driver& driver;
   const Benchmark& benchmark;

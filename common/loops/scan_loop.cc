@@ -209,7 +209,8 @@ LoopResult RunScan(const ThreadContext& w, Session& session) {
 }
 
 LoopResult RunVerify(const ThreadContext& w, Session& session) {
-  const bool ordered = w.driver.ordered && w.config.key_shape().ordered();
+  const bool ordered = w.driver.scans != ScanSupport::kUnordered &&
+                       w.config.key_shape().ordered();
   // One entry more than expected is enough to detect a surplus.
   const Oracle::Contents all = w.oracle.Sum(w.values);
   const uint64_t limit = all.entries + 1;

@@ -76,8 +76,13 @@ void AddShares(const RunContext& w, Measurement& m) {
 std::string_view UnsupportedReason(const Driver& driver,
                                    const Benchmark& benchmark,
                                    const Config& config) {
-  if (NeedsKeyOrder(benchmark, config) && !driver.ordered) {
+  if (NeedsKeyOrder(benchmark, config) &&
+      driver.scans == ScanSupport::kUnordered) {
     return "keeps no key order";
+  }
+  if (ScansBackward(benchmark, config) &&
+      driver.scans != ScanSupport::kBothWays) {
+    return "scans forward only";
   }
   if (benchmark.kind == Kind::kPrimitive && !HasPrimitives()) {
     return "the executable is built without the library that it times";

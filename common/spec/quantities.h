@@ -69,15 +69,25 @@ inline bool WarmsUp(const Benchmark& benchmark, const Config& config) {
          (by_key || IsMix(benchmark));
 }
 
+// True if the benchmark is a mix by shares that has this operation.
+inline bool Mixes(Operation operation, const Benchmark& benchmark,
+                  const Config& config) {
+  return IsShareMix(benchmark) &&
+         config.mix.shares[static_cast<size_t>(operation)] > 0;
+}
+
+// True if some scan of the benchmark goes backward.
+inline bool ScansBackward(const Benchmark& benchmark, const Config& config) {
+  return benchmark.access == Access::kBackward ||
+         Mixes(Operation::kScanReverse, benchmark, config);
+}
+
 // True if the benchmark scans, so that the engine must keep its keys in order.
 inline bool NeedsKeyOrder(const Benchmark& benchmark, const Config& config) {
-  const Weights& shares = config.mix.shares;
-  constexpr auto kForward = static_cast<size_t>(Operation::kScan);
-  constexpr auto kReverse = static_cast<size_t>(Operation::kScanReverse);
   return benchmark.access == Access::kSeek ||
          benchmark.access == Access::kForward ||
-         benchmark.access == Access::kBackward ||
-         (IsShareMix(benchmark) && shares[kForward] + shares[kReverse] > 0);
+         Mixes(Operation::kScan, benchmark, config) ||
+         ScansBackward(benchmark, config);
 }
 
 }  // namespace kvmatrix

@@ -180,7 +180,7 @@ kvm_driver Describe() {
   driver.licence = kDriver.licence;
   driver.codec = kDriver.codec;
   driver.origin = KVM_ORIGIN;
-  driver.scans = kDriver.ordered ? KVM_BOTH_WAYS : KVM_UNORDERED;
+  driver.scans = static_cast<kvm_scans>(kDriver.scans);
   driver.properties = kDriver.stores ? 0 : KVM_STORES_NOTHING;
   driver.code = kDriver.code;
   driver.version = Version;

@@ -67,6 +67,14 @@ class Description:
         return self.build.get("assertions") == "live"
 
     @property
+    def is_ordered(self) -> bool:
+        """True if the engine scans its keys in order, in one direction at least."""
+        scans = self.document.get("scans")
+        if scans is None:  # before it, a boolean
+            return self.document.get("ordered") is True
+        return str(scans) != "unordered"
+
+    @property
     def stores(self) -> bool:
         """False for an engine that keeps no data."""
         return self.document.get("stores") is not False

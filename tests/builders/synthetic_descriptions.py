@@ -97,7 +97,7 @@ def description(
         "version": "1.0",
         "licence": "MIT",
         "codec": "",
-        "ordered": True,
+        "scans": "both ways",
         "stores": True,
         "promises": PROMISES,
         "build": BUILD,

@@ -82,6 +82,7 @@ class CrashDeathTest : public testing::TestWithParam<Written> {
  protected:
   void SetUp() override {
     if (!kDriver.stores) GTEST_SKIP() << kDriver.name << " keeps nothing";
+    if (const auto why = WhyNotWritten()) GTEST_SKIP() << *why;
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     std::string path = testing::TempDir() + "kvmatrix_XXXXXX";
     if (std::getenv(kVariable) != nullptr) return;
@@ -94,11 +95,23 @@ class CrashDeathTest : public testing::TestWithParam<Written> {
     unsetenv(kVariable);
   }
 
-  std::unique_ptr<Database> Open() const {
-    return kDriver.open({.path = std::getenv(kVariable),
-                         .cache_size = 1 << 20,
-                         .compression = GetParam().compression,
-                         .durability = GetParam().durability});
+  static Options OptionsAt(const char* path) {
+    return {.path = path,
+            .cache_size = 1 << 20,
+            .compression = GetParam().compression,
+            .durability = GetParam().durability};
+  }
+
+  static std::unique_ptr<Database> Open() {
+    return kDriver.open(OptionsAt(std::getenv(kVariable)));
+  }
+
+  static WhyNot WhyNotWritten() {
+    if (const auto why = WhyNotOpened(OptionsAt(""))) return why;
+    const Limits limits = ModelledDatabase(OptionsAt("")).limits();
+    if (const auto why = WhyNotOf(limits.value_size, GetParam().value_size))
+      return why;
+    return WhyNotOf(limits.batch_size, GetParam().batch_size);
   }
 
   void WriteFlushAndDie() const {

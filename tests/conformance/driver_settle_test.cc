@@ -38,7 +38,7 @@ std::string KeyOf(uint64_t i) { return std::to_string(10'000'000 + i); }
 
 // Writes `entries` random keys, in batches, with values that cannot be
 // compressed: many memtables, tables and checkpoints.
-void Fill(Session& session, int entries) {
+void Fill(ModelledDatabase& db, int entries) {
   std::mt19937_64 engine(301);
   std::vector<std::string> keys(kBatch), values(kBatch);
   std::vector<Update> batch(kBatch);
@@ -49,7 +49,7 @@ void Fill(Session& session, int entries) {
       for (char& byte : values[j]) byte = static_cast<char>(engine());
       batch[j] = {keys[j], values[j]};
     }
-    session.Write(batch);
+    WriteAll(db.session(), db.limits(), batch);
   }
 }
 
@@ -84,7 +84,7 @@ class DriverSettleTest : public testing::Test {
 TEST_F(DriverSettleTest, IsIdleAfterwards) {
   ModelledDatabase db(Asynchronous());
   for (int round = 0; round < 3; ++round) {
-    Fill(db.session(), kEntries);
+    Fill(db, kEntries);
     db.database().Flush();
     db.database().Settle();
     const Files settled = FilesOf(db);
@@ -95,7 +95,7 @@ TEST_F(DriverSettleTest, IsIdleAfterwards) {
 
 TEST_F(DriverSettleTest, HasNothingToDoASecondTime) {
   ModelledDatabase db(Asynchronous());
-  Fill(db.session(), kEntries);
+  Fill(db, kEntries);
   db.database().Flush();
   db.database().Settle();
   EXPECT_LT(CpuNs([&] { db.database().Settle(); }), kIdleNs);
@@ -111,7 +111,7 @@ TEST_F(DriverSettleTest, DoesNotReorganise) {
   };
   ModelledDatabase db(Asynchronous());
   for (int round = 0; round < 3; ++round) {
-    Fill(db.session(), kBatch);
+    Fill(db, kBatch);
     db.database().Flush();
     const auto before = names(db);
     db.database().Settle();
@@ -121,12 +121,8 @@ TEST_F(DriverSettleTest, DoesNotReorganise) {
 
 TEST_F(DriverSettleTest, IsIdleAfterCompact) {
   ModelledDatabase db(Asynchronous());
-  Fill(db.session(), kEntries);
-  try {
-    db.database().Compact();
-  } catch (const Unsupported& reason) {
-    GTEST_SKIP() << reason.what();
-  }
+  Fill(db, kEntries);
+  if (const auto why = WhyNotCompacted(db.database())) GTEST_SKIP() << *why;
   db.database().Flush();
   db.database().Settle();
   EXPECT_LT(CpuNs([&] { db.database().Settle(); }), kIdleNs);
@@ -137,7 +133,7 @@ TEST_F(DriverSettleTest, IsIdleAfterCompact) {
 TEST_F(DriverSettleTest, CompactReturnsTheSpaceOfDeletedEntries) {
   if (std::string_view(kDriver.name) == "memory") GTEST_SKIP() << "keeps a log";
   ModelledDatabase db(Asynchronous());
-  Fill(db.session(), kEntries);
+  Fill(db, kEntries);
   db.database().Settle();
   db.Close();
   const uint64_t full = db.DiskBytes();
@@ -147,13 +143,9 @@ TEST_F(DriverSettleTest, CompactReturnsTheSpaceOfDeletedEntries) {
     for (int j = 1; j < kBatch; ++j) keys.push_back(KeyOf(i + j));
     std::vector<Update> deletes;
     for (const std::string& key : keys) deletes.push_back({key, std::nullopt});
-    db.session().Write(deletes);
+    WriteAll(db.session(), db.limits(), deletes);
   }
-  try {
-    db.database().Compact();
-  } catch (const Unsupported& reason) {
-    GTEST_SKIP() << reason.what();
-  }
+  if (const auto why = WhyNotCompacted(db.database())) GTEST_SKIP() << *why;
   db.database().Settle();
   db.Close();
   EXPECT_LT(db.DiskBytes(), full / 4);
@@ -171,7 +163,7 @@ TEST_F(DriverSettleTest, EndsAfterAnErrorInTheBackground) {
   }
   bool failed = false;
   try {
-    Fill(db.session(), 2'000);
+    Fill(db, 2'000);
     db.database().Flush();
     db.database().Settle();
   } catch (const std::runtime_error& error) {

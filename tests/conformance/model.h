@@ -1,6 +1,9 @@
 // A driver under test next to a std::map: every change is applied to both, and
 // the driver's answers are compared with the map.
 //
+// What an engine declares that it cannot do is not tested: a test that needs it
+// is skipped, with the engine's own reason, which WhyNot functions return.
+//
 // Failure messages are bounded: values may have megabytes, so of each entry
 // that differs the messages show the key, the sizes and the first bytes only.
 
@@ -10,12 +13,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <regex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,6 +76,60 @@ inline testing::AssertionResult EqualEntries(
   return failure;
 }
 
+// True if the version starts with a digit and ends with a digit or a letter:
+// "1.23" or "5.3.28-rc1", but not ".3.28:".  An engine without versions has the
+// date of its source, such as "2024-11-05".
+inline bool IsVersion(const std::string& version) {
+  static const std::regex kVersion("[0-9]([0-9A-Za-z.+~_ -]*[0-9A-Za-z])?");
+  return std::regex_match(version, kVersion);
+}
+
+// True if the engine keeps its keys in order; true if it also scans backward.
+inline bool IsOrdered() { return kDriver.scans != ScanSupport::kUnordered; }
+inline bool ScansBackward() { return kDriver.scans == ScanSupport::kBothWays; }
+
+// Why the engine cannot do what a test needs; nothing: it must be able to.
+using WhyNot = std::optional<std::string>;
+
+// Returns what Unsupported says, which users read.
+inline std::string ReasonOf(const Unsupported& unsupported) {
+  EXPECT_GT(std::strlen(unsupported.what()), 10u);
+  return unsupported.what();
+}
+
+inline WhyNot WhyNotOf(const Limit& limit, uint64_t size) {
+  if (size <= limit.max) return std::nullopt;
+  return std::string(kDriver.name) + " accepts at most " +
+         std::to_string(limit.max) + ", not " + std::to_string(size) + ": " +
+         limit.reason;
+}
+
+inline WhyNot WhyNotCompacted(Database& database) {
+  try {
+    database.Compact();
+    return std::nullopt;
+  } catch (const Unsupported& unsupported) {
+    return ReasonOf(unsupported);
+  }
+}
+
+// Writes all updates in their order, in batches as large as the engine accepts.
+inline void WriteAll(Session& session, const Limits& limits,
+                     std::span<const Update> updates) {
+  while (!updates.empty()) {
+    const size_t size = std::min(updates.size(), limits.batch_size.max);
+    session.Write(updates.first(size));
+    updates = updates.subspan(size);
+  }
+}
+
+// True if the engine promises anything for this level.  One that keeps nothing
+// accepts each.
+inline bool Has(Durability level) {
+  return !kDriver.stores ||
+         kDriver.guarantees().at(static_cast<size_t>(level)).promise;
+}
+
 // A database in a temporary directory, which the destructor removes, with one
 // session.
 class ModelledDatabase {
@@ -78,7 +138,12 @@ class ModelledDatabase {
     std::string name = testing::TempDir() + "kvmatrix_XXXXXX";
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(name);
     options_.path = name;
-    Open();
+    try {
+      Open();
+    } catch (...) {
+      std::filesystem::remove_all(options_.path);
+      throw;
+    }
   }
   ~ModelledDatabase() {
     Close();
@@ -105,6 +170,7 @@ class ModelledDatabase {
   const Options& options() const { return options_; }
   Database& database() { return *database_; }
   Session& session() { return *session_; }
+  Limits limits() { return database_->GetLimits(); }
   const std::map<std::string, std::string>& model() const { return model_; }
 
   // Returns the total size of the files. REQUIRES: the database is closed
@@ -117,8 +183,9 @@ class ModelledDatabase {
     return bytes;
   }
 
+  // In several batches if the engine's are smaller.
   void Write(const std::vector<Update>& batch) {
-    session_->Write(batch);
+    WriteAll(*session_, limits(), batch);
     for (const auto& [key, value] : batch) {
       if (value) {
         model_.insert_or_assign(std::string(key), std::string(*value));
@@ -150,7 +217,7 @@ class ModelledDatabase {
                      entries.emplace_back(key, value);
                      return entries.size() < limit;
                    });
-    if (!kDriver.ordered) std::sort(entries.begin(), entries.end());
+    if (!IsOrdered()) std::sort(entries.begin(), entries.end());
     EXPECT_TRUE(
         EqualEntries(entries, Expected(std::string(start), order, limit)))
         << "in a scan from " << Abbreviated(start);
@@ -160,7 +227,7 @@ class ModelledDatabase {
   void ExpectEqual() {
     for (const auto& [key, value] : model_) ExpectGet(key);
     ExpectScan("", Order::kForward);
-    if (kDriver.ordered) ExpectScan("", Order::kBackward);
+    if (ScansBackward()) ExpectScan("", Order::kBackward);
   }
 
  private:
@@ -182,6 +249,20 @@ class ModelledDatabase {
   std::unique_ptr<Database> database_;
   std::unique_ptr<Session> session_;
 };
+
+// Opens a database as a test would.  Only a level that the engine lacks, or
+// several threads, may be refused, and such a level must be.
+inline WhyNot WhyNotOpened(const Options& options) {
+  const bool has = Has(options.durability);
+  try {
+    ModelledDatabase db(options);
+  } catch (const Unsupported& unsupported) {
+    EXPECT_TRUE(!has || options.threads > 1) << "refuses what it promises";
+    return ReasonOf(unsupported);
+  }
+  EXPECT_TRUE(has) << "opens at a level for which it promises nothing";
+  return std::nullopt;
+}
 
 }  // namespace kvmatrix
 

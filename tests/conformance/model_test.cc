@@ -50,5 +50,15 @@ TEST(Model, NamesAnEntryThatIsMissing) {
   EXPECT_NE(message.find("no entry instead of \"b\""), message.npos) << message;
 }
 
+TEST(Model, RecognisesVersions) {
+  for (const char* version :
+       {"1", "1.23", "11.8.1", "5.3.28-rc1", "0.9.31", "2024-11-05"}) {
+    EXPECT_TRUE(IsVersion(version)) << version;
+  }
+  for (const char* other : {"", ".3.28:", "1.2.", "5.3.28:", "v1", "unknown"}) {
+    EXPECT_FALSE(IsVersion(other)) << other;
+  }
+}
+
 }  // namespace
 }  // namespace kvmatrix

@@ -117,13 +117,23 @@ TEST_F(MixRun, OfThreadsLeavesTheEntriesOfItsReplay) {
 }
 
 TEST_F(MixRun, NeedsKeyOrderOnlyForScans) {
-  const Driver unordered = Wrapped({}, false);
+  const Driver unordered = Wrapped({}, ScanSupport::kUnordered);
   const auto status = [&] {
     return Run(unordered, {"ycsbload", "mix"})[1].status;
   };
   EXPECT_EQ(status(), Status::kUnsupported);
   Choose("read:67,insert:3,delete:30");
   EXPECT_EQ(status(), Status::kOk);
+}
+
+TEST_F(MixRun, NeedsBackwardScansOnlyForScansInReverse) {
+  const Driver forward = Wrapped({}, ScanSupport::kForward);
+  const auto measured = [&] { return Run(forward, {"ycsbload", "mix"})[1]; };
+  Choose("read:50,scan:49,scanreverse:1");
+  EXPECT_EQ(measured().status, Status::kUnsupported);
+  EXPECT_EQ(measured().reason, "scans forward only");
+  Choose("read:50,scan:50");
+  EXPECT_EQ(measured().status, Status::kOk);
 }
 
 TEST_F(MixRun, NeedsTheRecordsOfItsLoad) {

@@ -284,12 +284,24 @@ TEST_F(RunnerTest, APrimitiveDoesNotUseTheStore) {
 }
 
 TEST_F(RunnerTest, WithoutKeyOrderScansAreUnsupportedButTheAuditRuns) {
-  const auto m = Run(Wrapped({}, false), {"fillrandom", "readseq", "seekrandom",
-                                          "readrandom", "verify"});
+  const auto m =
+      Run(Wrapped({}, ScanSupport::kUnordered),
+          {"fillrandom", "readseq", "seekrandom", "readrandom", "verify"});
   EXPECT_EQ(m[1].status, Status::kUnsupported);
   EXPECT_EQ(m[2].status, Status::kUnsupported);
   EXPECT_EQ(m[3].status, Status::kOk);
   EXPECT_EQ(m[4].status, Status::kOk) << m[4].reason;
+}
+
+TEST_F(RunnerTest, ScanningForwardOnlyTheBackwardScansAreUnsupported) {
+  const auto m = Run(Wrapped({}, ScanSupport::kForward),
+                     {"fillrandom", "readreverse", "readseq", "seekrandom",
+                      "seekordered", "verify"});
+  EXPECT_EQ(m[1].status, Status::kUnsupported);
+  EXPECT_EQ(m[1].reason, "scans forward only");
+  for (const size_t other : {2, 3, 4, 5}) {
+    EXPECT_EQ(m[other].status, Status::kOk) << m[other].reason;
+  }
 }
 
 }  // namespace

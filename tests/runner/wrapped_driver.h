@@ -30,9 +30,9 @@ struct Behaviour {
   bool relaxed = false;  // opens without the durability that is asked
 };
 
-// The memory driver with this behaviour; `ordered` as in Driver.  Only one may
+// The memory driver with this behaviour; `scans` as in Driver.  Only one may
 // exist at a time.
-Driver Wrapped(Behaviour behaviour, bool ordered = true);
+Driver Wrapped(Behaviour behaviour, ScanSupport scans = ScanSupport::kBothWays);
 
 namespace internal {
 
@@ -98,10 +98,10 @@ class WrappedDatabase : public Database {
 
 }  // namespace internal
 
-inline Driver Wrapped(Behaviour behaviour, bool ordered) {
+inline Driver Wrapped(Behaviour behaviour, ScanSupport scans) {
   internal::current = std::move(behaviour);
   Driver driver = kDriver;
-  driver.ordered = ordered;
+  driver.scans = scans;
   driver.open = [](const Options& options) -> std::unique_ptr<Database> {
     Options honoured = options;
     if (internal::current.relaxed) honoured.durability = Durability::kBuffered;

@@ -82,7 +82,7 @@ extern const Driver kDriver;
 const Driver kDriver = {.name = LYING_NAME,
                         .licence = "Apache-2.0",
                         .codec = "",
-                        .ordered = LYING_ORDERED,
+                        .scans = ScanSupport::LYING_SCANS,
                         .stores = true,
                         .guarantees = kReference.guarantees,
                         .version = Version,
