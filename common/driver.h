@@ -300,7 +300,8 @@ struct Driver {
 
   // Of engines in other languages.
   bool gets_blocks = false;     // offers Session::GetBlock(): calls cost much
-  bool compiles_late = false;   // just in time: slow until it has run a while
+  bool (*rehearses)() = nullptr;  // not null: compiled just in time, and slow
+                                  // until it has run; true: is to be warmed up
   bool hides_barriers = false;  // calls the kernel itself: they are not counted
 };
 

@@ -18,6 +18,9 @@ namespace {
 kvm_driver plugin;  // set by SelectDriver()
 Driver selected;    // what it says, likewise
 BuildFacts facts;
+bool jit_warmup = true;
+
+bool CompilesLate() { return (plugin.properties & KVM_COMPILES_LATE) != 0; }
 
 kvm_bytes ToBytes(std::string_view s) { return {s.data(), s.size()}; }
 std::string_view ToView(kvm_bytes b) { return {b.data, b.size}; }
@@ -283,7 +286,7 @@ Driver Describe() {
             return std::make_unique<Plugin>(options);
           },
           .gets_blocks = plugin.get_block != nullptr,
-          .compiles_late = (plugin.properties & KVM_COMPILES_LATE) != 0,
+          .rehearses = [] { return CompilesLate() && jit_warmup; },
           .hides_barriers = (plugin.properties & KVM_OWN_SYSTEM_CALLS) != 0};
 }
 
@@ -293,6 +296,12 @@ const Driver& SelectDriver(std::vector<const char*>& words) {
   const std::filesystem::path path = TakeDriverFlag(words);
   plugin = LoadPlugin(path);
   DefineFlags(plugin);
+  if (CompilesLate()) {
+    DefineFlag("jit_warmup",
+               "run each benchmark on a scratch database until its rate is "
+               "steady, at most 10 s, before it is measured",
+               jit_warmup);
+  }
   facts = kBuildFacts;
   facts.origin = plugin.origin;
   facts.origin_sha256 = plugin.origin_sha256 ? plugin.origin_sha256 : "";

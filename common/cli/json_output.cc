@@ -122,6 +122,9 @@ void AddTimes(const Measurement& m, Json& json) {
   json["cpu_system_ns"] = time(m.run.used.cpu_system_ns);
   json["idle_cpu_ns"] = time(m.idle_cpu_ns);
   json["lost"] = LostJson(m);
+  if (!m.rehearsal) return;
+  json["jit_warmup"] = {{"elapsed_ns", m.rehearsal->elapsed_ns},
+                        {"steady", m.rehearsal->steady}};
 }
 
 void AddCounts(const Measurement& m, Json& json) {

@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <exception>
 #include <fstream>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "common/cli/parse_flags.h"
 #include "common/cli/text_output.h"
 #include "common/driver.h"
+#include "common/run/rehearsal.h"
 #include "common/run/runner.h"
 #include "common/stream/leveldb_stream.h"
 #include "common/timing/clock.h"
@@ -63,7 +65,9 @@ int RunAll(const Config& config, const Driver& driver) {
   // same.
   if (config.json.empty()) PrintNotes(DifferenceNotes(config));
   PrintText(HeaderText(config, driver));
-  const auto report = [&](const Measurement& measurement) {
+  std::optional<Rehearsal> rehearsal;
+  const auto report = [&](Measurement measurement) {
+    measurement.rehearsal = rehearsal;
     Report(measurement, config, driver);
   };
   // The last words of a killed process: no one would catch an exception.
@@ -79,6 +83,7 @@ int RunAll(const Config& config, const Driver& driver) {
     const Benchmark& benchmark = *config.benchmarks[i];
     const bool last = i + 1 == config.benchmarks.size();
     const Benchmark* next = last ? nullptr : config.benchmarks[i + 1];
+    rehearsal = Rehearse(driver, benchmark, config, clock);
     const Measurement measurement =
         config.crash && last ? runner.RunAndCrash(benchmark, report_last)
                              : runner.Run(benchmark, next);

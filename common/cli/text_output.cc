@@ -146,6 +146,13 @@ std::string LatencyText(const Measurement& m) {
          ", service time, open loop:\n" + service->ToString();
 }
 
+std::string WarmUpText(const std::optional<Rehearsal>& rehearsal) {
+  if (!rehearsal) return "";
+  return Format("  JIT warm-up: %.1f s, %s\n",
+                static_cast<double>(rehearsal->elapsed_ns) / 1e9,
+                rehearsal->steady ? "steady" : "no steady state");
+}
+
 }  // namespace
 
 std::string HeaderText(const Config& config, const Driver& driver) {
@@ -201,7 +208,7 @@ std::string StatLine(const Measurement& m) {
       Format("%-12s : %11.3f micros/op;%s%s\n", name.c_str(),
              seconds * 1e6 / operations, rate.c_str(), Message(m).c_str());
   if (m.run.trace.open_loop) text += OpenLoopText(*m.run.trace.open_loop);
-  text += SharesText(m) + LatencyText(m);
+  text += WarmUpText(m.rehearsal) + SharesText(m) + LatencyText(m);
   return m.run.writer ? text + WriterText(*m.run.writer) : text;
 }
 

@@ -49,6 +49,12 @@ constexpr std::string_view EndingName(Ending ending) {
   return kNames[static_cast<int>(ending)];
 }
 
+// The warm-up of an engine that is compiled just in time; see rehearsal.h.
+struct Rehearsal {
+  uint64_t elapsed_ns = 0;
+  bool steady = false;  // its last windows had equal rates
+};
+
 // Counts and times are meaningful only if the status is kOk: a benchmark that
 // failed has a reason and no time.  `benchmark` is never null in a result of
 // Runner.
@@ -83,6 +89,8 @@ struct Measurement {
   uint64_t settle_ns = 0;
   uint64_t close_ns = 0;
   Ending ending = Ending::kClosed;
+
+  std::optional<Rehearsal> rehearsal;  // before it, in the same process
 
   std::map<std::string, std::string> settings;  // read back from the engine
   std::map<std::string, uint64_t> counters;     // see Database::Counters()

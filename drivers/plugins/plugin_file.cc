@@ -71,12 +71,13 @@ void CheckComplete(const kvm_driver& driver, const std::string& file) {
   }
 }
 
+constexpr char kFile[] = "drivers/plugin.cc";
+
 // Defines a flag whose value, default and name live as long as the process.
 template <typename Value>
 void Define(const kvm_flag& flag, Value value) {
   auto* const values = new Value[2]{value, value};
-  gflags::FlagRegisterer(flag.name, flag.help, "drivers/plugin.cc", values,
-                         values + 1);
+  gflags::FlagRegisterer(flag.name, flag.help, kFile, values, values + 1);
   if (gflags::SetCommandLineOption(flag.name, flag.default_value).empty()) {
     Refuse(std::string("the plug-in's flag ") + flag.name +
            " cannot have its default value, '" + flag.default_value + "'");
@@ -149,6 +150,10 @@ void DefineFlags(const kvm_driver& driver) {
              "'; expected bool, uint64, double or string");
     }
   }
+}
+
+void DefineFlag(const char* name, const char* help, bool& value) {
+  gflags::FlagRegisterer(name, help, kFile, &value, new bool(value));
 }
 
 std::vector<std::string> FlagValues(const kvm_driver& driver) {

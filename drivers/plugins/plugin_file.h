@@ -25,6 +25,10 @@ kvm_driver LoadPlugin(const std::filesystem::path& path);
 // UsageError if one is not valid.
 void DefineFlags(const kvm_driver& driver);
 
+// Defines one more, whose default is the present value of `value`, which lives
+// as long as the process.
+void DefineFlag(const char* name, const char* help, bool& value);
+
 // Returns the present values of the plug-in's flags, in its order.
 std::vector<std::string> FlagValues(const kvm_driver& driver);
 

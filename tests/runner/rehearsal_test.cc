@@ -1,0 +1,169 @@
+// The warm-up of engines that are compiled just in time, and gets in blocks.
+
+#include "common/run/rehearsal.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tests/runner/runner_fixture.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr uint64_t kMilli = 1'000'000;
+constexpr uint64_t kSecond = 1'000 * kMilli;
+
+class RehearsalTest : public RunnerFixture {
+ protected:
+  // Returns what a rehearsal says of an engine whose gets last `get_ns(i)`.
+  std::optional<Rehearsal> RehearseGets(
+      std::string_view name, std::function<uint64_t(uint64_t)> get_ns) {
+    Behaviour behaviour;
+    behaviour.get = [this, get_ns = std::move(get_ns)](Session& session,
+                                                       std::string_view key) {
+      clock_.now_ns += get_ns(gets_++);
+      return session.Get(key);
+    };
+    Driver driver = Wrapped(behaviour);
+    driver.rehearses = [] { return true; };
+    return Rehearse(driver, *FindBenchmark(name), config_, clock_);
+  }
+
+  uint64_t gets_ = 0;
+};
+
+TEST_F(RehearsalTest, EndsOnceThreeWindowsAreEqual) {
+  const auto rehearsal = RehearseGets("readrandom", [](uint64_t i) {
+    return kMilli + 2'000 * (1'000 - std::min<uint64_t>(i, 1'000));
+  });
+  ASSERT_TRUE(rehearsal);
+  EXPECT_TRUE(rehearsal->steady);
+  // 1,000 calls, each a little faster, take 2 s; then 200 last 200 ms.
+  EXPECT_GE(rehearsal->elapsed_ns, 2 * kSecond);
+  EXPECT_LT(rehearsal->elapsed_ns, 4 * kSecond);
+}
+
+TEST_F(RehearsalTest, GivesUpAfterTenSeconds) {
+  const auto rehearsal = RehearseGets("readrandom", [this](uint64_t) {
+    return (1 + clock_.now_ns / (200 * kMilli) % 3) * kMilli;
+  });
+  ASSERT_TRUE(rehearsal);
+  EXPECT_FALSE(rehearsal->steady);
+  EXPECT_GE(rehearsal->elapsed_ns, 10 * kSecond);
+}
+
+TEST_F(RehearsalTest, IsOnADatabaseThatIsGoneAfterwards) {
+  RehearseGets("readrandom", [](uint64_t) { return kMilli; });
+  EXPECT_GT(gets_, 0u);
+  EXPECT_TRUE(std::filesystem::is_empty(config_.db));
+}
+
+TEST_F(RehearsalTest, IsOnlyForWhatGetsFaster) {
+  for (const char* pass : {"verify", "compact"}) {
+    EXPECT_FALSE(RehearseGets(pass, [](uint64_t) { return kMilli; })) << pass;
+  }
+  const Benchmark& reads = *FindBenchmark("readrandom");
+  Driver driver = Wrapped({});
+  EXPECT_FALSE(Rehearse(driver, reads, config_, clock_));
+  driver.rehearses = [] { return false; };
+  EXPECT_FALSE(Rehearse(driver, reads, config_, clock_));
+}
+
+// The memory driver, which gets blocks one key at a time.
+class BlockDatabase final : public internal::WrappedDatabase {
+ public:
+  using WrappedDatabase::WrappedDatabase;
+
+  class BlockSession final : public Session {
+   public:
+    explicit BlockSession(std::unique_ptr<Session> inner)
+        : inner_(std::move(inner)) {}
+    void Write(std::span<const Update> batch) override { inner_->Write(batch); }
+    std::optional<std::string_view> Get(std::string_view key) override {
+      ++single_gets;
+      return inner_->Get(key);
+    }
+    void GetBlock(std::span<const std::string_view> keys,
+                  std::span<std::optional<std::string_view>> values) override {
+      ++blocks;
+      for (size_t i = 0; i < keys.size(); ++i) {
+        const auto value = inner_->Get(keys[i]);
+        values[i].reset();
+        if (value) values[i] = kept_[i] = *value;
+      }
+      if (swaps && keys.size() > 1) std::swap(values[0], values[1]);
+    }
+    void Scan(std::string_view start, Order order,
+              const Visitor& visit) override {
+      inner_->Scan(start, order, visit);
+    }
+
+   private:
+    std::unique_ptr<Session> inner_;
+    std::array<std::string, 64> kept_;
+  };
+
+  std::unique_ptr<Session> NewSession() override {
+    return std::make_unique<BlockSession>(WrappedDatabase::NewSession());
+  }
+
+  static inline uint64_t single_gets, blocks;
+  static inline bool swaps;
+};
+
+class BlocksTest : public RunnerFixture {
+ protected:
+  BlocksTest() {
+    BlockDatabase::single_gets = BlockDatabase::blocks = 0;
+    BlockDatabase::swaps = false;
+    driver_.gets_blocks = true;
+    driver_.open = [](const Options& options) -> std::unique_ptr<Database> {
+      return std::make_unique<BlockDatabase>(kDriver.open(options));
+    };
+  }
+
+  Measurement Read(std::string_view name) {
+    return Run(driver_, {"filluniquerandom", name})[1];
+  }
+
+  Driver driver_ = Wrapped({});
+};
+
+TEST_F(BlocksTest, AreGotIfNoCallIsTimed) {
+  for (const char* name : {"readrandom", "readmissing", "readhot"}) {
+    SCOPED_TRACE(name);
+    BlockDatabase::blocks = 0;
+    const Measurement blocks = Read(name);
+    EXPECT_EQ(blocks.status, Status::kOk) << blocks.reason;
+    EXPECT_EQ(BlockDatabase::blocks, 8u);  // 500 keys, 64 at a time
+    EXPECT_EQ(BlockDatabase::single_gets, 0u);
+    driver_.gets_blocks = false;
+    const Measurement calls = Read(name);
+    EXPECT_EQ(calls.run.loop.found, blocks.run.loop.found);
+    EXPECT_EQ(calls.digest, blocks.digest);
+    driver_.gets_blocks = true;
+    BlockDatabase::single_gets = 0;
+  }
+}
+
+TEST_F(BlocksTest, AreNotGotIfEachCallIsTimed) {
+  config_.histogram = true;
+  EXPECT_EQ(Read("readrandom").status, Status::kOk);
+  EXPECT_EQ(BlockDatabase::blocks, 0u);
+  EXPECT_EQ(BlockDatabase::single_gets, 500u);
+}
+
+TEST_F(BlocksTest, AreVerified) {
+  BlockDatabase::swaps = true;
+  EXPECT_EQ(Read("readrandom").status, Status::kWrong);
+}
+
+}  // namespace
+}  // namespace kvmatrix
