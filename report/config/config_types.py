@@ -36,6 +36,7 @@ class EngineConfig:
     # Where each flag is advised: address by flag, for all flags or for none.
     advice: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
+    plugin: str = ""  # the path of a plug-in outside of the build, or ""
 
     @property
     def executable(self) -> str:

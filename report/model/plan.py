@@ -64,6 +64,7 @@ class Engine:
     binary_sha256: str
     twin_of: str = ""  # the engine that a control repeats, or ""
     variant_of: str = ""  # the engine whose executable a variant runs, or ""
+    plugin: str = ""  # the path of a plug-in outside of the build, or ""
 
     @property
     def measures(self) -> str:

@@ -93,6 +93,7 @@ def engine_documents(engines: Iterable[Engine]) -> list[dict[str, Any]]:
             "binary_sha256": engine.binary_sha256,
             "twin_of": engine.twin_of,
             "variant_of": engine.variant_of,
+            **({"plugin": engine.plugin} if engine.plugin else {}),
         }
         for engine in engines
     ]
@@ -271,6 +272,7 @@ def _engine_of(entry: Document) -> Engine:
         binary_sha256=entry.get("binary_sha256") or "",
         twin_of=entry.get("twin_of") or "",
         variant_of=entry.get("variant_of") or "",
+        plugin=entry.get("plugin") or "",
     )
 
 

@@ -56,6 +56,13 @@ class OpenLoopFigures(TypedDict):
     saturated: bool
 
 
+class JitWarmup(TypedDict):
+    """The warm-up of an engine that is compiled while it runs."""
+
+    elapsed_ns: int
+    steady: bool
+
+
 class WriterFigures(TypedDict):
     """The single writer alongside the readers; the readers are the operations."""
 
@@ -208,6 +215,7 @@ Record = TypedDict(
         "open_loop": OpenLoopFigures | None,
         "ops_by_thread": Sequence[int] | None,
         "warmup_ops_by_thread": Sequence[int] | None,  # absent in old lines
+        "jit_warmup": JitWarmup | None,  # absent without one
         "ops_by_type": Mapping[str, int] | None,
         "latency_by_type_ns": Mapping[str, Histogram | None] | None,
         "writer": WriterFigures | None,

@@ -5,25 +5,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from report.model.plan import CellName, Plan, repetition_seed
+from report.model.plan import CellName, Engine, Plan, repetition_seed
 from report.terms.limits import MOST_ANSWER_BYTES
 from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
 from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
 from scripts.machine.repetition_monitor import MachineMonitor, RepetitionMonitor
 from scripts.planning.executable import (
-    Stamp,
     Step,
-    executable_path,
     flag_arguments,
     history_of,
     process_flags,
 )
 from scripts.planning.order import ScheduledRepetition
+from scripts.planning.program import Stamps, program_of
 from scripts.store.own_files import WorkFolder, remove
 
 REASON_CHARS = 500
 PROGRESS = "progress"
+JIT_WARMUP = "jit_warmup"  # a flag of engines that are compiled while they run
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class RunContext:
 
     plan: Plan
     build_dir: Path
-    stamps: Mapping[str, Stamp | None]  # by executable, taken before its checksum
+    stamps: Mapping[str, Stamps | None]  # by executable, taken before its checksum
     scratch: WorkFolder
     executor: Executor
     surroundings: MachineMonitor
@@ -96,7 +96,7 @@ def run_process(
 
     Only a process with an observer, that is a measured one, is watched while it runs.
     """
-    _check_executable(context, context.plan.engine(call.cell.engine).executable)
+    _check_executable(context, context.plan.engine(call.cell.engine))
     context.scratch.check()
     for leftover in (context.answer, context.progress):
         remove(leftover)
@@ -114,10 +114,10 @@ def without_places(context: RunContext, reason: str) -> str:
     return one_line(reason.replace(str(context.work), "DATA"))[:REASON_CHARS]
 
 
-def _check_executable(context: RunContext, engine: str) -> None:
-    path = executable_path(context.build_dir, engine)
-    if Stamp.of(path) != context.stamps[engine]:
-        raise ExecutableChanged(path.name)
+def _check_executable(context: RunContext, engine: Engine) -> None:
+    program = program_of(context.build_dir, engine)
+    if program.stamp() != context.stamps[engine.executable]:
+        raise ExecutableChanged(program.name)
 
 
 def operations_counted(work: Path) -> int:
@@ -155,10 +155,9 @@ def command_of(context: RunContext, call: DriverCall) -> list[str]:
     if call.latency:
         flags |= plan.pace(call.cell) or {"histogram": True}
     flags["seed"] = repetition_seed(plan.seed, call.repetition)
-    engine = plan.engine(call.cell.engine).executable
     command = [
         *call.under,
-        str(executable_path(context.build_dir, engine)),
+        *program_of(context.build_dir, plan.engine(call.cell.engine)).command,
         f"--db={call.database}",
         f"--benchmarks={call.benchmark}",
         f"--json={context.answer}",
@@ -176,7 +175,15 @@ def command_of(context: RunContext, call: DriverCall) -> list[str]:
 
 def flags_of(plan: Plan, call: DriverCall) -> dict[str, Flag]:
     """Return the flags of a process, except those for its paths and seed."""
-    benchmark = plan.engine(call.cell.engine).benchmark(call.benchmark)
+    engine = plan.engine(call.cell.engine)
+    benchmark = engine.benchmark(call.benchmark)
     if benchmark is None:  # the executable will report it as unsupported
         benchmark = BENCHMARKS.get(call.benchmark, UNKNOWN)
-    return process_flags(benchmark, plan.flags(call.cell), call.measured)
+    flags = process_flags(benchmark, plan.flags(call.cell), call.measured)
+    if (
+        not call.measured
+        and engine.description
+        and JIT_WARMUP in engine.description.flags
+    ):
+        flags[JIT_WARMUP] = False  # what is not timed need not be warm
+    return flags

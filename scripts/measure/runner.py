@@ -19,13 +19,14 @@ from scripts.measure.driver_call import RunContext
 from scripts.measure.events import Notice, View
 from scripts.measure.loop import Loop
 from scripts.planning.disk_room import needed_bytes
-from scripts.planning.executable import NOT_BUILT, Stamp, executable_path
+from scripts.planning.executable import NOT_BUILT
 from scripts.planning.found_engines import (
     ask_executables,
     child_environment,
     find_engines,
 )
 from scripts.planning.new_plan import Selection, make_plan
+from scripts.planning.program import Runnable, Stamps, program_of
 from scripts.planning.resume_check import changes
 from scripts.store.own_files import WorkFolder, work_folder
 from scripts.store.run_places import (
@@ -56,7 +57,7 @@ class Runner:
     executor: Executor
     scratch: WorkFolder  # in the data directory
     machine: Machine = field(init=False)
-    stamps: dict[str, Stamp | None] = field(init=False, default_factory=dict)
+    stamps: dict[str, Stamps | None] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.machine = Machine(SystemReader(), self.places.data_dir)
@@ -65,7 +66,7 @@ class Runner:
         """Return the plan of a new run.  Raises CannotStart if the disk is full."""
         refuse_full_disk(self.places.data_dir)
         names = request.selection.engines
-        self.stamp(request.config.engines[name].executable for name in names)
+        self.stamp(request.config.engines[name] for name in names)
         engines = find_engines(
             self.executor,
             self.places.build_dir,
@@ -84,15 +85,15 @@ class Runner:
             ask_executables(self.executor, self.places.build_dir),
         )
 
-    def stamp(self, engines: Iterable[str]) -> None:
+    def stamp(self, engines: Iterable[Runnable]) -> None:
         """Record the stamps of the executables.
 
         REQUIRES: called before they are checksummed, so that a file replaced in
         between is noticed.
         """
-        for name in engines:
-            path = executable_path(self.places.build_dir, name)
-            self.stamps[name] = Stamp.of(path)
+        for engine in engines:
+            program = program_of(self.places.build_dir, engine)
+            self.stamps[engine.executable] = program.stamp()
 
     def admit(self, plan: Plan, notify: Progress | None) -> dict[str, Any]:
         """Check the machine; return environment.json, with the doctor's findings.
@@ -122,7 +123,7 @@ class Runner:
 
     def changes(self, plan: Plan, config: Config) -> list[str]:
         """Return the differences from the plan as recorded; stamp the executables."""
-        self.stamp(engine.executable for engine in plan.engines)
+        self.stamp(plan.engines)
         machine = identity(self.machine)
         return changes(plan, config, self.places.build_dir, machine)
 

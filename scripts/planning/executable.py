@@ -1,9 +1,7 @@
 """The executables db_bench_<engine>: their descriptions and command lines."""
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from report.model.description import Description
@@ -13,6 +11,7 @@ from report.terms.limits import MOST_ANSWER_BYTES
 from report.terms.rulebook import FLAGS, PACES, Benchmark, Flag, Flags
 from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, ProcessResult
+from scripts.planning.program import Program
 
 DESCRIBE_TIMEOUT_S = 20
 NOT_BUILT = "not built"
@@ -28,51 +27,26 @@ class NotUsable(Exception):
     """An executable is missing or does not describe itself; the message says why."""
 
 
-def executable_path(build_dir: Path, engine: str) -> Path:
-    """Return where the build puts the executable of an engine."""
-    return build_dir / "drivers" / f"db_bench_{engine}"
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@dataclass(frozen=True)
-class Stamp:
-    """Distinguishes a file from another one that has replaced it."""
-
-    inode: int
-    mtime_ns: int
-    size_bytes: int
-
-    @classmethod
-    def of(cls, path: Path) -> "Stamp | None":
-        """Return the stamp of a file; None if it does not exist."""
-        try:
-            stat = path.stat()
-        except OSError:
-            return None
-        return cls(stat.st_ino, stat.st_mtime_ns, stat.st_size)
-
-
-def describe(executor: Executor, path: Path, engine: str, scratch: Path) -> Description:
+def describe(
+    executor: Executor, program: Program, engine: str, scratch: Path
+) -> Description:
     """Run an executable with --describe.  Raises NotUsable."""
-    if not path.is_file():
-        raise NotUsable(f"{NOT_BUILT}: {path.name} does not exist; {_ADVICE}")
+    if program.missing:
+        name = program.missing.name
+        raise NotUsable(f"{NOT_BUILT}: {name} does not exist; {_ADVICE}")
     answer = scratch / "describe.json"
     try:
         with answer.open("wb") as stdout:
-            command = (path, "--describe")
+            command = (*program.command, "--describe")
             outcome = executor.run(command, DESCRIBE_TIMEOUT_S, stdout=stdout)
         with answer.open("rb") as file:
             text = file.read(MOST_ANSWER_BYTES)
     except OSError as error:
-        raise NotUsable(f"{path.name} cannot be started: {error.strerror}") from error
+        problem = f"{program.name} cannot be started: {error.strerror}"
+        raise NotUsable(problem) from error
     finally:
         answer.unlink(missing_ok=True)
-    return parse_description(path.name, engine, outcome, text)
+    return parse_description(program.name, engine, outcome, text)
 
 
 def parse_description(
@@ -102,14 +76,17 @@ def parse_description(
 
 
 def refusal(
-    executor: Executor, path: Path, benchmarks: Iterable[str], flags: Mapping[str, Flag]
+    executor: Executor,
+    program: Program,
+    benchmarks: Iterable[str],
+    flags: Mapping[str, Flag],
 ) -> tuple[str, str] | None:
     """Run an executable with --check, for these benchmarks and flags.
 
     Return None if it can run them.  Otherwise return the flag at fault, or "" if the
     executable names none, and the problem.
     """
-    command = (path, "--check", f"--benchmarks={','.join(benchmarks)}")
+    command = (*program.command, "--check", f"--benchmarks={','.join(benchmarks)}")
     outcome = executor.run((*command, *flag_arguments(flags)), DESCRIBE_TIMEOUT_S)
     if outcome.exit == "0":
         return None

@@ -12,10 +12,9 @@ from scripts.planning.executable import (
     NotUsable,
     Refusal,
     describe,
-    executable_path,
     refusal,
-    sha256_of,
 )
+from scripts.planning.program import program_of
 
 CHILD_PATH = "/usr/bin:/bin"
 
@@ -48,8 +47,7 @@ def ask_executables(executor: Executor, build_dir: Path) -> Refusal:
     def ask(
         engine: Engine, benchmarks: Sequence[str], flags: Flags
     ) -> tuple[str, str] | None:
-        path = executable_path(build_dir, engine.executable)
-        return refusal(executor, path, benchmarks, flags)
+        return refusal(executor, program_of(build_dir, engine), benchmarks, flags)
 
     return ask
 
@@ -57,11 +55,11 @@ def ask_executables(executor: Executor, build_dir: Path) -> Refusal:
 def _find(
     executor: Executor, build_dir: Path, engine: EngineConfig, scratch: Path
 ) -> Engine:
-    path = executable_path(build_dir, engine.executable)
+    program = program_of(build_dir, engine)
     description, missing, checksum = None, "", ""
     try:
-        description = describe(executor, path, engine.executable, scratch)
-        checksum = sha256_of(path)
+        description = describe(executor, program, engine.executable, scratch)
+        checksum = program.sha256()
     except NotUsable as reason:
         if looks_full(scratch, str(reason)):
             raise DiskFull(f"the data directory {scratch.parents[1]}") from None
@@ -75,4 +73,5 @@ def _find(
         missing=missing,
         binary_sha256=checksum,
         variant_of=engine.variant_of,
+        plugin=engine.plugin,
     )

@@ -7,7 +7,7 @@ from typing import Any
 from report.config.config_types import Config
 from report.config.toml_table import ConfigError
 from report.model.plan import Plan
-from scripts.planning.executable import executable_path, sha256_of
+from scripts.planning.program import program_of
 from scripts.planning.settings import differences, resolve_flags
 
 
@@ -48,14 +48,14 @@ def _binary_differences(plan: Plan, build_dir: Path) -> list[str]:
         # the executable of another engine.
         if engine.missing or engine.twin_of:
             continue
-        path = executable_path(build_dir, engine.executable)
-        now = sha256_of(path) if path.is_file() else ""
+        program = program_of(build_dir, engine)
+        now = "" if program.missing else program.sha256()
         if now != engine.binary_sha256:
             was = engine.binary_sha256[:12]
             change = f"was {was}, is now {now[:12]} (SHA-256)"
             if not now:
-                change = f"(SHA-256 {was}...) is missing from {path.parent}"
-            texts.append(f"binary: {path.name} {change}")
+                change = f"(SHA-256 {was}...) is missing from {build_dir / 'drivers'}"
+            texts.append(f"binary: {program.name} {change}")
     return texts
 
 

@@ -11,6 +11,7 @@ from report.config.toml_table import ConfigError
 from report.terms.rulebook import FLAGS, PATH, SCENARIO_FLAGS, Flag, recorded
 from scripts.machine.child_process import Spawner, Stop
 from scripts.planning.executable import refusal
+from scripts.planning.program import Program
 from tests.configuration.test_scenario_file import BASE, load_config
 from tests.places import BUILD, ROOT
 from tests.support import make_rulebook
@@ -79,7 +80,8 @@ CASES: tuple[tuple[Mapping[str, Flag], str, str], ...] = (
 def refusal_of(flags: Mapping[str, Flag], *benchmarks: str) -> tuple[str, str] | None:
     """Return why the executable that does nothing would not run these."""
     executor = Spawner({}, Stop())
-    return refusal(executor, BUILD / "drivers/db_bench_null", benchmarks, flags)
+    program = Program(BUILD / "drivers/db_bench_null")
+    return refusal(executor, program, benchmarks, flags)
 
 
 @pytest.mark.parametrize(("flags", "benchmark", "flag"), CASES)

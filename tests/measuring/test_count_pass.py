@@ -22,8 +22,9 @@ from scripts.ab.counting_tools import STRACE, VALGRIND, Tool, find_tools
 from scripts.ab.reduced_cell import reduced_flags, reduced_plan
 from scripts.machine.child_process import PeriodicCall, ProcessResult, Spawner
 from scripts.measure.driver_call import RunContext
-from scripts.planning.executable import Stamp, describe, executable_path
+from scripts.planning.executable import describe
 from scripts.planning.found_engines import child_environment
+from scripts.planning.program import program_of
 from scripts.store.own_files import WorkFolder
 from tests.builders.count_reports import REFS, TABLE
 from tests.builders.simple_plans import description, engine, plan
@@ -90,15 +91,15 @@ def context_of(
     executor = ToolExecutor(child_environment(str(work / "tmp")))
     engines = []
     for name in names:
-        path = executable_path(build_dir, name)
-        engine_description = describe(executor, path, name, work / "tmp")
+        program = program_of(build_dir, engine(name))
+        engine_description = describe(executor, program, name, work / "tmp")
         engines.append(replace(engine(name), description=engine_description))
     values = {"num": 64, "key_size": 16, "value_size": 100} if flags is None else flags
     run_plan = plan(engines, benchmarks, flags={e.name: values for e in engines})
     return RunContext(
         plan=run_plan,
         build_dir=build_dir,
-        stamps={name: Stamp.of(executable_path(build_dir, name)) for name in names},
+        stamps={name: program_of(build_dir, engine(name)).stamp() for name in names},
         scratch=WorkFolder(work),
         executor=executor,
         surroundings=cast(Any, None),

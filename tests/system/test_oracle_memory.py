@@ -8,11 +8,10 @@ import pytest
 
 from report.model.description import Description
 from report.model.plan import CellName, Engine, Plan, Scenario, Suite
-from scripts.planning.executable import executable_path
 from scripts.planning.oracle_memory import table_bytes
 from tests.places import BUILD
 
-FLOOR = executable_path(BUILD, "null")  # has no memory of its own
+FLOOR = BUILD / "drivers/db_bench_null"  # has no memory of its own
 NUM = 2_000_000
 NEARLY = 1 << 20  # bytes of everything else
 

@@ -23,7 +23,10 @@ PROBLEMS = {
     "throws-when-loaded": (REFUSED, "misbehaving.so: no licence"),
     "crashes-when-loaded": (CRASHED, ""),
     "prints": (FAILED, "wrote to standard output, which belongs to the results"),
-    "leaves-a-thread": (FAILED, "left 1 of its threads running when the database was closed"),
+    "leaves-a-thread": (
+        FAILED,
+        "left 1 of its threads running when the database was closed",
+    ),
     "blocks-signals": (FAILED, "settle changed the signal mask of its caller (HUP)"),
     "fails-to-close": (FAILED, "error: the last page could not be written"),
     "crashes": (CRASHED, ""),
@@ -89,7 +92,7 @@ def test_other_files_are_no_plug_ins(tmp_path: Path) -> None:
 
 def test_a_driver_must_be_named(tmp_path: Path) -> None:
     """Without --driver there is nothing to measure."""
-    command = [DRIVERS / "db_bench_plugin", "--describe"]
+    command: list[str | Path] = [DRIVERS / "db_bench_plugin", "--describe"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == REFUSED
     assert "needs the path of a plug-in: --driver=PATH" in result.stderr
