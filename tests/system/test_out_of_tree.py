@@ -1,0 +1,72 @@
+"""An engine of another repository, built and measured from an installed package."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.places import BUILD, PATIENCE_S, ROOT
+
+pytestmark = pytest.mark.slow
+
+EXAMPLE = ROOT / "tests/out_of_tree"
+
+
+def run(*command: str | Path, cwd: Path, **more: str) -> str:
+    """Return what a command prints; it must succeed."""
+    result = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=os.environ | more,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the example, built with an installed kvmatrix."""
+    folder = tmp_path_factory.mktemp("theirs")
+    prefix = tmp_path_factory.mktemp("installed")
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
+    run("cmake", "--install", BUILD, "--prefix", prefix, cwd=folder)
+    configure = ("cmake", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
+    run(*configure, f"-DCMAKE_PREFIX_PATH={prefix}", cwd=folder)
+    run("cmake", "--build", "build", cwd=folder)
+    return folder
+
+
+def test_a_maintainer_writes_three_files() -> None:
+    """The engine itself aside, and a README for our readers."""
+    own = {path.name for path in EXAMPLE.iterdir()} - {"journal.h", "README.md"}
+    assert own == {"kvmatrix_driver.cc", "CMakeLists.txt", "kvmatrix.toml"}
+
+
+def test_the_suites_come_as_tests(repository: Path) -> None:
+    """Conformance, crash, durability, settling, threads, and lies that are caught."""
+    text = run("ctest", "-L", "journal", cwd=repository / "build")
+    assert "100% tests passed" in text
+    for suite in ("conformance", "crash", "durability", "settle", "threads", "lies"):
+        assert f"{suite}_journal" in text
+
+
+def test_it_is_measured_next_to_ours(repository: Path, tmp_path: Path) -> None:
+    """$KVMATRIX_DRIVERS names the folder with the engine's TOML file."""
+    run(
+        *(sys.executable, "-m", "scripts.cli.main", "run", "smoke"),
+        *("-e", "journal,memory", "-k", "smoke/readrandom", "-q"),
+        *("--results-dir", tmp_path / "results", "--data-dir", tmp_path),
+        *("--build-dir", BUILD),
+        cwd=ROOT,
+        KVMATRIX_DRIVERS=str(repository),
+    )
+    lines = next((tmp_path / "results").glob("*/measurements.jsonl")).read_text()
+    assert '"engine":"journal"' in lines.replace(" ", "")
+    assert '"status":"ok"' in lines.replace(" ", "")
