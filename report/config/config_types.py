@@ -35,6 +35,8 @@ class EngineConfig:
     flags: Mapping[str, Flag] = field(default_factory=dict)  # weakest: any other wins
     # Where each flag is advised: address by flag, for all flags or for none.
     advice: Mapping[str, str] = field(default_factory=dict)
+    # Evidence by benchmark, or by a glob of them; see report.trust.known_failures.
+    known_failures: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
     plugin: str = ""  # the path of a plug-in outside of the build, or ""
 
@@ -109,6 +111,11 @@ class Config:
     suites: Mapping[str, SuiteConfig]
     broken_scenarios: Mapping[str, ConfigError] = field(default_factory=dict)
     broken_suites: Mapping[str, ConfigError] = field(default_factory=dict)
+
+    def known_failures(self, engine: EngineConfig) -> dict[str, str]:
+        """Return those of an engine; a variant's executable fails like its engine's."""
+        of = self.engines.get(engine.variant_of)
+        return {**(of.known_failures if of else {}), **engine.known_failures}
 
     def default_engines(self, suite: SuiteConfig | None = None) -> tuple[str, ...]:
         """Return the engines that a run measures by default, in report order.

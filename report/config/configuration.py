@@ -7,12 +7,14 @@ as they are written and are checked against its executable by scripts.planning.s
 configs/README.md is the schema for people.
 """
 
+import fnmatch
 import re
 from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 from report.config.config_types import (
     CONTROL_SUFFIX,
+    MEASURED,
     MOST_REPEATS,
     ROLES,
     VARIANT,
@@ -42,7 +44,8 @@ from report.terms.limits import (
     LONGEST_TIMEOUT_S,
     MOST_REPETITIONS,
 )
-from report.terms.rulebook import FLAGS, SCENARIO_FLAGS
+from report.terms.rulebook import AUDIT_OF, FLAGS, SCENARIO_FLAGS
+from report.terms.text_table import one_line
 from report.terms.units import UnitError, parse_duration
 
 _MOST_THREADS = int(FLAGS["threads"].most)
@@ -204,7 +207,7 @@ def _check_variant(
 def _engine(table: TomlTable) -> EngineConfig:
     table.only(
         *("name", "title", "url", "summary", "role", "sources_of", "source"),
-        *("variant_of", "flags", "advice"),
+        *("variant_of", "flags", "advice", "known_failures"),
     )
     role = table.text("role", "")
     known(table, "role", role, ROLES, "role")
@@ -219,6 +222,7 @@ def _engine(table: TomlTable) -> EngineConfig:
         variant_of=table.text("variant_of", ""),
         flags=read_flags(table.table("flags")),
         advice=_advice(table),
+        known_failures=_known_failures(table.table("known_failures")),
         file=table.file,
     )
 
@@ -237,6 +241,19 @@ def _advice(table: TomlTable) -> dict[str, str]:
         if not re.fullmatch(r"https?://[!-~]+", advice.text(flag)):
             raise advice.wrong(flag, "an address such as https://example.org/tuning")
     return {flag: advice.text(flag) for flag in flags.values}
+
+
+def _known_failures(table: TomlTable) -> dict[str, str]:
+    """Return the evidence by benchmark or glob; "audit of" may precede either.
+
+    Raises ConfigError if one matches no benchmark.
+    """
+    for key in table.values:
+        pattern = key.removeprefix(AUDIT_OF)
+        if not fnmatch.filter(MEASURED, pattern):
+            problem = unknown("benchmark", pattern, MEASURED)
+            raise ConfigError(table.file, table.at(key), problem)
+    return {key: one_line(table.text(key)) for key in table.values}
 
 
 def _suite(

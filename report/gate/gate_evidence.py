@@ -8,7 +8,7 @@ from dataclasses import replace
 from report.gate.gate_verdict import MAX_UNSEEN, Chosen, Gate, GateOutcome, gated
 from report.model.count_lines import cell_of_count
 from report.model.judgement import LESS, MORE, SAME, Verdict
-from report.model.plan import CellName
+from report.model.plan import KNOWN_FAILURE, CellName
 from report.model.run import NOT_MEASURED
 from report.terms.numbers import count
 from report.verdict.ab_verdicts import AbResult
@@ -23,6 +23,7 @@ LEAST_CONFIDENCE = 0.95  # for two runs; an A/B run has its own rule
 # The outcomes of rows without a change of time.
 _OUTCOMES: Mapping[str, GateOutcome] = {
     NOT_MEASURED: GateOutcome.NOT_GATED,
+    KNOWN_FAILURE: GateOutcome.NOT_GATED,
     MORE: GateOutcome.REGRESSED,
     LESS: GateOutcome.IMPROVED,
     SAME: GateOutcome.UNCHANGED,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from report.model.ab_rule import AbRule
-from report.model.plan import CellName, Plan, Scenario, Suite
+from report.model.plan import KNOWN_FAILURE, CellName, Plan, Scenario, Suite
 from report.terms.rulebook import Flags
 
 AB_PLAN = "ab.json"
@@ -28,6 +28,11 @@ class Failure:
     side: str
     status: str
     reason: str
+
+    @property
+    def known(self) -> bool:
+        """True if both sides failed as the configuration declares."""
+        return self.status == KNOWN_FAILURE
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ SCHEMA = 3
 # and threads waited for each other's keys.
 METHOD = 2
 _TIME_OF_NAME = re.compile(r"(\d{8}-\d{6})-")
+# Status of a line that failed as the configuration declares of its engine.
+KNOWN_FAILURE = "known failure"
 CONTROL = "control"  # the role of an engine that is measured again
 
 
@@ -65,6 +67,8 @@ class Engine:
     twin_of: str = ""  # the engine that a control repeats, or ""
     variant_of: str = ""  # the engine whose executable a variant runs, or ""
     plugin: str = ""  # the path of a plug-in outside of the build, or ""
+    # Evidence by benchmark, or by a glob of them; see report.trust.known_failures.
+    known_failures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def measures(self) -> str:

@@ -94,6 +94,11 @@ def engine_documents(engines: Iterable[Engine]) -> list[dict[str, Any]]:
             "twin_of": engine.twin_of,
             "variant_of": engine.variant_of,
             **({"plugin": engine.plugin} if engine.plugin else {}),
+            **(
+                {"known_failures": dict(engine.known_failures)}
+                if engine.known_failures
+                else {}
+            ),
         }
         for engine in engines
     ]
@@ -273,6 +278,7 @@ def _engine_of(entry: Document) -> Engine:
         twin_of=entry.get("twin_of") or "",
         variant_of=entry.get("variant_of") or "",
         plugin=entry.get("plugin") or "",
+        known_failures=entry.get("known_failures") or {},
     )
 
 

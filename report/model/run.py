@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from report.model.plan import CellName, Plan
+from report.model.plan import KNOWN_FAILURE, CellName, Plan
 from report.model.record import Record, count_of
 from report.terms.text_table import one_line
 
@@ -20,6 +20,7 @@ GRAVEST_FIRST = (
     "error",
     "timeout",
     DISPUTED,
+    KNOWN_FAILURE,
     "missing",
     "excluded",
     "unsupported",

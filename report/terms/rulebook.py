@@ -20,6 +20,7 @@ Flags = Mapping[str, Flag]
 # or was not waited for, or has also reorganised the whole database on request.
 SETTLED, UNSETTLED, REORGANISED = "settled", "unsettled", "reorganised"
 STATES = (SETTLED, UNSETTLED, REORGANISED)
+AUDIT_OF = "audit of "  # precedes a benchmark whose audit is meant, not itself
 COMPACT = "compact"  # the benchmark that reorganises, and its kind
 _MOST_DIGITS = 12  # a larger power of ten is written as one
 

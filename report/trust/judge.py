@@ -2,6 +2,7 @@
 
 A line is "wrong" if it breaks a rule.  So are all lines of an engine with two digests
 for the same work.
+A line that failed as its engine is declared to fail is a known failure.
 If the digests of different engines disagree, at least one engine is wrong but it is
 unknown which, so all lines of the chart are DISPUTED.
 """
@@ -18,6 +19,7 @@ from report.model.record import Record
 from report.model.run import DISPUTED, LATENCY, Measurement, Run
 from report.model.run_folder import RecordedRun, load
 from report.trust.cell_context import context_of_cell
+from report.trust.known_failures import as_declared
 from report.trust.rule import Context
 from report.trust.rule_table import fault_of_line
 
@@ -59,10 +61,14 @@ def judged(
         context_of_cell(plan_of(m), m.cell, m.pass_ == LATENCY) for m in measurements
     ]
     shown = verdicts([m.record for m in measurements], contexts, twins)
+    declared = (
+        as_declared(plan_of(m).engine(m.cell.engine), m.record, verdict)
+        for m, verdict in zip(measurements, shown, strict=True)
+    )
     return tuple(
         replace(m, status=status, reason=reason, open_loop=bool(context.pace))
         for m, context, (status, reason) in zip(
-            measurements, contexts, shown, strict=True
+            measurements, contexts, declared, strict=True
         )
     )
 

@@ -10,7 +10,7 @@ from report.model.ab_folder import RecordedAbRun, load_ab
 from report.model.ab_lines import RoundLines, side_of, slot_of
 from report.model.ab_plan import SIDES, AbPlan, Failure
 from report.model.ab_run import AbCell, AbRun, Repetition, Round
-from report.model.plan import CellName
+from report.model.plan import KNOWN_FAILURE, CellName
 from report.model.record import LINES
 from report.model.run import GRAVEST_FIRST, Measurement
 from report.terms.documents import ResultsError
@@ -120,12 +120,20 @@ def _cell(
 
 
 def _worst_failure(lines: Iterable[Measurement]) -> Failure | None:
-    """Return the first line with the most severe status, None if all are ok."""
-    failed = [m for m in lines if m.status != "ok"]
+    """Return the first line with the most severe status, None if all are ok.
+
+    A known failure of one side alone is a failure like any other.
+    """
+    by_line = list(lines)
+    failed = [m for m in by_line if m.status != "ok"]
     if not failed:
         return None
     worst = min(failed, key=lambda m: GRAVEST_FIRST.index(m.status))
-    return Failure(side_of(worst), worst.status, one_line(worst.reason))
+    status, side = worst.status, side_of(worst)
+    others = [m for m in by_line if side_of(m) != side]
+    if status == KNOWN_FAILURE and others and all(m.status == "ok" for m in others):
+        status = worst.record["status"]
+    return Failure(side, status, one_line(worst.reason))
 
 
 def _round(number: int, lines: Sequence[Measurement]) -> Round | None:

@@ -100,8 +100,8 @@ class AbResult:
 
     @property
     def failed(self) -> tuple[CellResult, ...]:
-        """The cells in which one of the sides failed."""
-        return tuple(cell for cell in self.cells if cell.failure)
+        """The cells in which one of the sides failed, other than as declared."""
+        return tuple(c for c in self.cells if c.failure and not c.failure.known)
 
     @property
     def regressed_engines(self) -> tuple[EngineResult, ...]:

@@ -13,6 +13,7 @@ from report.published.published_figures import BASELINE
 from report.stats import repetition_stats, resources
 from report.stats.resources import Resources
 from report.terms import titles
+from report.trust.known_failures import evidence_of
 from report.verdict import metric, rate_findings
 from report.verdict.contest import Ranking
 
@@ -66,6 +67,7 @@ class Row:
     disturbed: tuple[str, ...]
     repeated: int
     findings: tuple[str, ...]
+    unfailed: str  # evidence of a known failure that did not occur, or ""
 
     @property
     def off_best(self) -> float | None:
@@ -205,6 +207,7 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         disturbed=_disturbed(cell),
         repeated=len(cell.superseded) if cell else 0,
         findings=findings_of(cell, engine),
+        unfailed=unfailed(cell, engine),
     )
 
 
@@ -218,6 +221,13 @@ def findings_of(cell: Cell | None, engine: Engine) -> tuple[str, ...]:
         [m.record for m in cell.timed],
         engine.stores,
     )
+
+
+def unfailed(cell: Cell | None, engine: Engine) -> str:
+    """Return the evidence of a known failure that did not occur, or ""."""
+    if cell is None or not cell.rates:
+        return ""
+    return evidence_of(engine, cell.name.benchmark)
 
 
 def summary_of(cell: Cell | None) -> repetition_stats.Summary | None:

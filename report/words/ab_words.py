@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from report.model.ab_rule import PAIRS_PER_ROUND, AbRule
 from report.model.ab_run import CONFIRM, AbRun
 from report.model.judgement import Judgement, Verdict
-from report.model.plan import CellName, Engine
+from report.model.plan import KNOWN_FAILURE, CellName, Engine
 from report.terms import numbers, titles
 from report.verdict.ab_verdicts import AbResult, CellResult
 from report.words.verdict_rows import (
@@ -132,7 +132,7 @@ def groups(result: AbResult) -> list[RowGroup]:
 def verdict_of(cell: CellResult) -> str:
     """Return the word for a cell's outcome."""
     if cell.failure is not None:
-        return FAILED
+        return KNOWN_FAILURE if cell.failure.known else FAILED
     return cell.judgement.verdict.value if cell.judgement else NOT_MEASURED
 
 

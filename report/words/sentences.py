@@ -21,6 +21,7 @@ WIN_RULE = (
     " (where two are equal and ahead of the others, one wins in 1 to 4 of 100 charts)"
 )
 LEVEL_TEXT = numbers.limit(LEVEL)
+NOT_OCCURRED = "the known failure did not occur"
 _MOST_NAMED = 12  # charts of one engine
 
 
@@ -225,6 +226,8 @@ def remarks(row: Row) -> list[str]:
         done = f"{row.truncated.ops or 0:,}"
         planned = f"{row.truncated.figure('planned_ops') or 0:,}"
         texts.append(f"stopped by the time limit after {done} of {planned}")
+    if row.unfailed:
+        texts.append(f"{NOT_OCCURRED}: {row.unfailed}")
     if row.harness_bound:
         texts.append("harness-bound")
     if row.from_device:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from report.model.plan import KNOWN_FAILURE
 from report.model.run import FAILURES, NOT_MEASURED, Cell, Run
 from report.published import published_figures
 from report.terms import numbers
@@ -13,6 +14,7 @@ from report.verdict.comparison import Comparison
 from report.words.workloads import value_bounds
 
 _MOST_SIZES = 3  # list up to this many distinct sizes; show more as a range
+_UNFAILED = "known failure that did not occur", "known failures that did not occur"
 _VALUES = {"value_size", "value_size_min", "value_size_max"}
 
 
@@ -28,6 +30,7 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
     """Return the state of the run, its settings, and what weakens its results."""
     cells = list(run.cells.values())
     failed = sum(cell.status in FAILURES for cell in cells)
+    known = sum(cell.status == KNOWN_FAILURE for cell in cells)
     partial = sum(0 < len(c.rates) < run.plan.repetitions for c in cells)
     begun = sum(cell.status != NOT_MEASURED for cell in cells)
     complete = begun - failed - partial
@@ -45,6 +48,8 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
     ]
     warnings = (
         (failed, "cell failed", "cells failed"),
+        (known, "known failure", "known failures"),
+        (sum(bool(r.unfailed) for r in rows), *_UNFAILED),
         (partial, "cell with fewer repetitions", "cells with fewer repetitions"),
         (
             sum(bool(r.truncated) for r in rows),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from report.model.plan import InitialState
 from report.terms.rulebook import COMPACT, REORGANISED
+from report.trust.known_failures import PREPARING
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.audit import audit
 from scripts.measure.driver_call import DriverCall, RunContext, without_places
@@ -70,7 +71,7 @@ def prepare(context: RunContext, scheduled: ScheduledRepetition) -> int | None:
 def _check(checked: CheckedAnswer, outcome: ProcessResult) -> None:
     """Raise PrepareFailed if the process failed."""
     if not checked.ok:
-        reason = f"preparing the database: {checked.reason}"
+        reason = f"{PREPARING}{checked.reason}"
         raise PrepareFailed(CheckedAnswer(checked.status, reason, {}), outcome.exit)
 
 

@@ -37,7 +37,8 @@ def find_engines(
     REQUIRES: `scratch` exists.
     """
     return tuple(
-        _find(executor, build_dir, config.engines[name], scratch) for name in names
+        _find(executor, build_dir, config, config.engines[name], scratch)
+        for name in names
     )
 
 
@@ -53,7 +54,11 @@ def ask_executables(executor: Executor, build_dir: Path) -> Refusal:
 
 
 def _find(
-    executor: Executor, build_dir: Path, engine: EngineConfig, scratch: Path
+    executor: Executor,
+    build_dir: Path,
+    config: Config,
+    engine: EngineConfig,
+    scratch: Path,
 ) -> Engine:
     program = program_of(build_dir, engine)
     description, missing, checksum = None, "", ""
@@ -74,4 +79,5 @@ def _find(
         binary_sha256=checksum,
         variant_of=engine.variant_of,
         plugin=engine.plugin,
+        known_failures=config.known_failures(engine),
     )

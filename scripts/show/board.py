@@ -3,10 +3,12 @@
 from dataclasses import dataclass, field, replace
 
 from report.model.attempts import cell_of as cell_of_attempts
-from report.model.plan import CellName, Plan
+from report.model.plan import KNOWN_FAILURE, CellName, Plan
 from report.model.record import Record
 from report.model.run import DISPUTED, Measurement
 from report.model.run import Cell as MeasuredCell
+from report.terms.text_table import one_line
+from report.trust.known_failures import as_declared
 from scripts.measure.events import (
     CellProgress,
     Event,
@@ -28,6 +30,7 @@ STATUS_WORDS = {
     "error": "ERROR",
     "timeout": "TIMEOUT",
     DISPUTED: "DISPUTED",
+    KNOWN_FAILURE: "known",
 }
 FAILURES = ("wrong", "error", "timeout", "missing", DISPUTED)
 
@@ -93,11 +96,17 @@ class Board:
 
     def _count(self, line: Record) -> None:
         is_open_loop = bool(self.plan.pace(cell_of(line)))
-        m = replace(Measurement.of(line), open_loop=is_open_loop)
+        m = replace(self.measurement(line), open_loop=is_open_loop)
         attempts = self._attempts.setdefault(m.cell, {})
         attempts.setdefault(m.repetition, []).append(m)
         self.cells[m.cell] = cell_of_attempts(m.cell, attempts)
         self.finished += not is_superseded(self.plan, line)
+
+    def measurement(self, line: Record) -> Measurement:
+        """Return a line as a measurement; what is declared is a known failure."""
+        engine = self.plan.engine(line["engine"])
+        status, reason = as_declared(engine, line, (line["status"], line["reason"]))
+        return replace(Measurement.of(line), status=status, reason=one_line(reason))
 
     @property
     def planned(self) -> int:
@@ -114,14 +123,15 @@ class Board:
         name = CellName(engine, scenario, benchmark)
         return self.cells.get(name, MeasuredCell(name, ()))
 
-    def failures(self) -> list[Measurement]:
+    def failures(self, *, known: bool = False) -> list[Measurement]:
         """Return a failed line of each cell that should have a rate and has none.
 
-        A failed latency repetition is included.
+        A failed latency repetition is included, and so is a known failure if `known`.
         """
+        failures = (*FAILURES, KNOWN_FAILURE) if known else FAILURES
         first = []
         for cell in self.cells.values():
-            status = cell.status if cell.status in FAILURES else "timeout"
+            status = cell.status if cell.status in failures else "timeout"
             first += [m for m in final_attempts(cell) if m.status == status][:1]
         return first
 

@@ -12,7 +12,6 @@ from rich.live import Live
 from rich.text import Text
 
 from report.model.plan import Plan
-from report.model.run import Measurement
 from report.terms import numbers
 from report.terms.text_table import visible
 from scripts.machine.child_process import TICK_S
@@ -145,9 +144,10 @@ def finished_line(board: Board, event: RepetitionFinished) -> str:
     if plan.is_latency(number):
         scheduled = f"latency {number - plan.repetitions}"
     start = f"[{board.finished:>{width}}/{board.planned}] {scheduled}"
-    rate, marks = Measurement.of(line).ops_per_sec, ", ".join(marks_of(line))
+    m, marks = board.measurement(line), ", ".join(marks_of(line))
+    rate = m.ops_per_sec
     if rate is None:
-        return f"{start} {name}  {STATUS_WORDS[line['status']]}: {line['reason']}"
+        return f"{start} {name}  {STATUS_WORDS[m.status]}: {m.reason}"
     if is_superseded(plan, line):
         retry = f"retrying ({line['attempt'] + 1} of {plan.attempts})"
         return f"{start} {name}  disturbed: {marks}; {retry}"

@@ -11,7 +11,9 @@ from report.model.record import Record
 from report.model.run import LATENCY
 from report.terms import numbers
 from report.trust.judge import load_run
-from report.verdict.chart_row import findings_of, summary_of
+from report.trust.known_failures import evidence_of
+from report.verdict.chart_row import findings_of, summary_of, unfailed
+from report.words.sentences import NOT_OCCURRED
 from scripts.measure.events import RunStarted, SessionResult
 from scripts.planning.order import is_superseded
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
@@ -89,7 +91,7 @@ def summary_lines(
     assert layout is not None
     shown = [*table_lines(board, layout, glyphs), Text("")]
     shown += legend_lines(board, layout, glyphs)
-    for m in board.failures():
+    for m in board.failures(known=True):
         which = " latency" if m.pass_ == LATENCY else ""
         reason = " ".join(m.reason.split())
         shown.append(Text(f"{STATUS_WORDS[m.status]:<9} {m.cell}{which}: {reason}"))
@@ -97,6 +99,8 @@ def summary_lines(
     for cell in board.cells.values():
         for finding in findings_of(cell, board.plan.engine(cell.name.engine)):
             shown.append(Text(f"suspect   {cell.name}: {finding}"))
+        if evidence := unfailed(cell, board.plan.engine(cell.name.engine)):
+            shown.append(Text(f"finding   {cell.name}: {NOT_OCCURRED}: {evidence}"))
     shares = time_shares(board.plan, lines)
     if shares:
         shown.append(Text(shares_line(shares)))
@@ -178,10 +182,12 @@ class RunResult(Result):
         rates = [rate for m in cell.repetitions if (rate := m.ops_per_sec)]
         marks = [mark for m in final_attempts(cell) for mark in m.disturbed]
         summary = summary_of(cell)
+        engine = self.board.plan.engine(name.engine)
         return {
             **asdict(name),
             "status": cell.status,
             "reason": cell.reason,
+            "known_failure": evidence_of(engine, name.benchmark),
             "ops_per_sec": summary.median if summary else None,
             "repetitions_ops_per_sec": rates,
             "disturbed": list(dict.fromkeys(marks)),

@@ -362,8 +362,9 @@ TEST_F(DriverTest, ReopensManyTimes) {
 }
 
 TEST_F(DriverTest, RefusesAnUnusablePath) {
-  Options options = Asynchronous();
-  options.path = testing::TempDir() + "kvmatrix_absent/absent";
+  const ModelledDatabase db(Asynchronous());
+  Options options = db.options();
+  options.path /= "absent/absent";
   try {
     kDriver.open(options);
     FAIL() << "no exception";

@@ -71,6 +71,17 @@ class WrongDigest(FakeDriver):
         return {**record, "digest": "2" * 16} if benchmark == "readrandom" else record
 
 
+class Defective(FakeDriver):
+    """Scans wrongly in readseq, which the executable notices."""
+
+    def measure(self, benchmark: str) -> Record:
+        record = super().measure(benchmark)
+        if benchmark != "readseq":
+            return record
+        reason = "a scan skips entries at 0000000000000038"
+        return {**record, "status": "wrong", "reason": reason, "loop_ns": None}
+
+
 class Slower(FakeDriver):
     """Reports that fillrandom lasted a tenth longer."""
 

@@ -69,6 +69,17 @@ def test_an_ok_line_that_contradicts_itself_is_wrong(
     )
 
 
+def test_a_contradiction_is_no_known_failure(tmp_path: Path) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        plan["engines"][1]["known_failures"] = {"*": "always", "audit of *": "always"}
+        lines_of(lines, "beta-tree", WRITE)[1]["audit"] = None
+        lines_of(lines, "beta-tree", READ)[1]["digest"] = OTHER
+
+    run = read(tmp_path, change)
+    assert status_of(run, "beta-tree", WRITE) == "wrong"
+    assert status_of(run, "beta-tree", READ) == "disputed"
+
+
 def test_an_ok_line_of_an_unsupported_benchmark_is_wrong(tmp_path: Path) -> None:
     def change(plan: dict[str, Any], lines: Lines) -> None:
         plan["engines"][0]["describe"]["benchmarks"] = []
