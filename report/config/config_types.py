@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from report.config.pinned_source import PinnedSource
+from report.config.pinned_source import DistributionLibrary, PinnedSource
 from report.config.toml_table import ConfigError
 from report.terms.rulebook import BENCHMARKS, FLAGS, Flag
 
@@ -16,6 +16,7 @@ REFILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_refill)
 DEFAULT_NUM = int(FLAGS["num"].default)
 VARIANT = "variant"
 ROLES = ("", "reference", "floor", VARIANT)
+TOOLCHAINS = ("rust", "go", "java")  # that an engine may need besides C and C++
 MOST_REPEATS = 2  # retries of a disturbed repetition
 CONTROL_SUFFIX = "-control"  # of the name under which an engine is measured again
 
@@ -39,6 +40,12 @@ class EngineConfig:
     known_failures: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
     plugin: str = ""  # the path of a plug-in outside of the build, or ""
+    is_on_request: bool = False  # installed and measured only if it is named
+    libraries: tuple[DistributionLibrary, ...] = ()
+    toolchain: str = ""  # one of TOOLCHAINS, or ""
+    # What setting it up costs on two processors; 0: unknown.
+    setup_s: int = 0
+    setup_mb: int = 0
 
     @property
     def executable(self) -> str:
@@ -111,6 +118,14 @@ class Config:
     suites: Mapping[str, SuiteConfig]
     broken_scenarios: Mapping[str, ConfigError] = field(default_factory=dict)
     broken_suites: Mapping[str, ConfigError] = field(default_factory=dict)
+    broken_engines: Mapping[str, ConfigError] = field(default_factory=dict)
+
+    @property
+    def broken(self) -> tuple[ConfigError, ...]:
+        """The errors of broken files, each once."""
+        parts = (self.broken_engines, self.broken_scenarios, self.broken_suites)
+        errors = (error for part in parts for error in part.values())
+        return tuple({str(error): error for error in errors}.values())
 
     def known_failures(self, engine: EngineConfig) -> dict[str, str]:
         """Return those of an engine; a variant's executable fails like its engine's."""
@@ -120,13 +135,14 @@ class Config:
     def default_engines(self, suite: SuiteConfig | None = None) -> tuple[str, ...]:
         """Return the engines that a run measures by default, in report order.
 
-        They are those of the suite if it lists any, otherwise all that compete and
-        the floor.
+        They are those of the suite if it lists any, otherwise the floor and all that
+        compete and are not installed on request.
         """
         if suite is not None and suite.engines:
             return tuple(name for name in self.engines if name in suite.engines)
         usual = ("", "floor")
-        return tuple(e.name for e in self.engines.values() if e.role in usual)
+        engines = (e for e in self.engines.values() if not e.is_on_request)
+        return tuple(e.name for e in engines if e.role in usual)
 
     def families(self) -> dict[str, tuple[str, ...]]:
         """Return the members of each sweep, by the name of its file."""

@@ -7,87 +7,80 @@ as they are written and are checked against its executable by scripts.planning.s
 configs/README.md is the schema for people.
 """
 
-import fnmatch
-import re
 from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 from report.config.config_types import (
     CONTROL_SUFFIX,
-    MEASURED,
     MOST_REPEATS,
-    ROLES,
-    VARIANT,
     Config,
-    EngineConfig,
     ScenarioConfig,
     SuiteConfig,
 )
-from report.config.pinned_source import sources_of
+from report.config.engine_file import DEFAULT_ENGINES, check_name, read_engines
 from report.config.scenario_file import scenarios_of
 from report.config.sweep_config import check_not_swept
 from report.config.toml_table import (
     ConfigError,
     TomlTable,
-    choices,
     known,
     read_flags,
     read_toml,
     short_path,
     toml_files,
-    unknown,
 )
 from report.published.published_figures import PUBLISHED_DIR
-from report.terms.documents import name_rule
 from report.terms.limits import (
     LATENCY_REPETITIONS,
     LONGEST_TIMEOUT_S,
     MOST_REPETITIONS,
 )
-from report.terms.rulebook import AUDIT_OF, FLAGS, SCENARIO_FLAGS
-from report.terms.text_table import one_line
+from report.terms.rulebook import FLAGS, SCENARIO_FLAGS
 from report.terms.units import UnitError, parse_duration
 
 _MOST_THREADS = int(FLAGS["threads"].most)
 
 
-def load(folder: Path) -> Config:
+def load(folder: Path, more: Iterable[Path] = ()) -> Config:
     """Read and check a configuration folder.  Raises ConfigError."""
-    config = load_readable(folder)
-    for error in (*config.broken_scenarios.values(), *config.broken_suites.values()):
+    config = load_readable(folder, more)
+    for error in config.broken:
         raise error
     return config
 
 
-def load_readable(folder: Path) -> Config:
+def load_readable(folder: Path, more: Iterable[Path] = ()) -> Config:
     """Read a configuration folder; broken files are errors in it, by name.
 
-    What depends on a broken scenario is broken too, with the same error.  Raises
-    ConfigError if engines.toml is broken, on which everything depends, or if a part
-    of the folder is missing.
+    `more` are further folders with files of engines.  What depends on a broken
+    scenario is broken too, with the same error.  Raises ConfigError if engines.toml is
+    broken, on which everything depends, or if a part of the folder is missing.
     """
-    for name in ("engines.toml", "scenarios", "suites"):
+    for name in (DEFAULT_ENGINES, "scenarios", "suites"):
         if not (folder / name).exists():
             problem = f"{name} does not exist; --configs-dir must be a directory"
             problem += " with engines.toml, scenarios/ and suites/"
             raise ConfigError(short_path(folder), "", problem)
-    engines = _engines(read_toml(folder / "engines.toml"))
+    read = read_engines(folder, more)
+    engines = read.names
     scenarios, broken_scenarios = _scenarios(folder / "scenarios", engines)
     suites: dict[str, SuiteConfig] = {}
     broken_suites: dict[str, ConfigError] = {}
     for file in toml_files(folder / "suites"):
         try:
-            _check_name("suite", file.stem, short_path(file), "")
+            check_name("suite", file.stem, short_path(file), "")
             suites[file.stem] = _suite(
                 file.stem, read_toml(file), scenarios, broken_scenarios, engines
             )
         except ConfigError as error:
             broken_suites[file.stem] = error
-    return Config(engines, scenarios, suites, broken_scenarios, broken_suites)
+    return Config(
+        read.engines, scenarios, suites, broken_scenarios, broken_suites, read.broken
+    )
 
 
 def _scenarios(
-    folder: Path, engines: Mapping[str, EngineConfig]
+    folder: Path, engines: tuple[str, ...]
 ) -> tuple[dict[str, ScenarioConfig], dict[str, ConfigError]]:
     """Return the scenarios by name, and the errors of broken files by file stem."""
     files = {file.stem: file for file in toml_files(folder)}
@@ -95,7 +88,7 @@ def _scenarios(
     broken: dict[str, ConfigError] = {}
     for stem, file in files.items():
         try:
-            _check_name("name", stem, short_path(file), "")
+            check_name("name", stem, short_path(file), "")
             raw[stem] = read_toml(file)
         except ConfigError as error:
             broken[stem] = error
@@ -123,22 +116,12 @@ def _of_file(
     stem: str,
     raw: Mapping[str, TomlTable],
     broken: Mapping[str, ConfigError],
-    engines: Mapping[str, EngineConfig],
+    engines: tuple[str, ...],
 ) -> tuple[ScenarioConfig, ...]:
     base = raw[stem].values.get("extends")
     if isinstance(base, str) and base in broken:
         raise broken[base]
     return scenarios_of(stem, raw, engines)
-
-
-def _check_name(kind: str, name: str, file: str, key: str) -> None:
-    """Raise ConfigError if a name cannot be recorded in a run."""
-    pattern, most_chars = name_rule(kind)
-    if not re.fullmatch(pattern, name) or len(name) > most_chars:
-        signs = "-, _ and ." if kind == "suite" else "- and _"
-        problem = f"{name!r} is not a valid name; expected at most {most_chars}"
-        problem += f" lower-case letters and digits, with single {signs} between them"
-        raise ConfigError(file, key, problem)
 
 
 def _check_names(
@@ -156,112 +139,12 @@ def _check_names(
             raise ConfigError(scenario.file, "sweep", problem)
 
 
-def _engines(document: TomlTable) -> dict[str, EngineConfig]:
-    document.only("engine")
-    engines: dict[str, EngineConfig] = {}
-    for table in document.tables("engine"):
-        engine = _engine(table)
-        _check_name("name", engine.name, table.file, table.at("name"))
-        if engine.name in engines:
-            problem = f"{engine.name!r} is used twice; give each engine its own name"
-            raise ConfigError(table.file, table.at("name"), problem)
-        engines[engine.name] = engine
-    for engine in engines.values():
-        if engine.sources_of:
-            key = f"engine[{engine.name}].sources_of"
-            known(document, key, engine.sources_of, engines, "engine")
-        if engine.variant_of or engine.role == VARIANT:
-            _check_variant(document, engine, engines)
-    return engines
-
-
-def _check_variant(
-    document: TomlTable, engine: EngineConfig, engines: Mapping[str, EngineConfig]
-) -> None:
-    """Raise ConfigError unless a variant can run the executable of its engine.
-
-    That engine must not be a variant itself, and the variant has no sources.
-    """
-    key = f"engine[{engine.name}].variant_of"
-    names = [e.name for e in engines.values() if not e.variant_of and e != engine]
-    expected = f"; expected {choices(names)}" if names else ""
-    if not engine.variant_of:
-        problem = f"'variant_of' is missing, but role is \"{VARIANT}\"{expected}"
-        raise ConfigError(document.file, f"engine[{engine.name}]", problem)
-    if engine.variant_of not in engines:
-        problem = unknown("engine", engine.variant_of, names)
-        raise ConfigError(document.file, key, problem)
-    if engines[engine.variant_of].variant_of:
-        problem = f"{engine.variant_of!r} is itself a variant{expected}"
-        raise ConfigError(document.file, key, problem)
-    if engine.role not in ("", VARIANT):
-        problem = f"a variant cannot have the role {engine.role!r}"
-        problem += f'; expected "" or "{VARIANT}"'
-        raise ConfigError(document.file, f"engine[{engine.name}].role", problem)
-    if engine.sources or engine.sources_of:
-        problem = f"runs the executable of {engine.variant_of!r}, so it cannot have"
-        problem += " sources; remove source and sources_of"
-        raise ConfigError(document.file, key, problem)
-
-
-def _engine(table: TomlTable) -> EngineConfig:
-    table.only(
-        *("name", "title", "url", "summary", "role", "sources_of", "source"),
-        *("variant_of", "flags", "advice", "known_failures"),
-    )
-    role = table.text("role", "")
-    known(table, "role", role, ROLES, "role")
-    return EngineConfig(
-        name=table.text("name"),
-        title=table.line("title"),
-        url=table.line("url", ""),
-        summary=table.text("summary"),
-        role=role,
-        sources_of=table.text("sources_of", ""),
-        sources=sources_of(table),
-        variant_of=table.text("variant_of", ""),
-        flags=read_flags(table.table("flags")),
-        advice=_advice(table),
-        known_failures=_known_failures(table.table("known_failures")),
-        file=table.file,
-    )
-
-
-def _advice(table: TomlTable) -> dict[str, str]:
-    """Return the address of the advice for each flag of an engine; {}: none is given.
-
-    Raises ConfigError unless every flag has one.
-    """
-    flags, advice = table.table("flags"), table.table("advice")
-    if not advice.values:
-        return {}
-    for flag in advice.values:
-        known(table, "advice", flag, flags.values, "flag of this engine")
-    for flag in flags.values:
-        if not re.fullmatch(r"https?://[!-~]+", advice.text(flag)):
-            raise advice.wrong(flag, "an address such as https://example.org/tuning")
-    return {flag: advice.text(flag) for flag in flags.values}
-
-
-def _known_failures(table: TomlTable) -> dict[str, str]:
-    """Return the evidence by benchmark or glob; "audit of" may precede either.
-
-    Raises ConfigError if one matches no benchmark.
-    """
-    for key in table.values:
-        pattern = key.removeprefix(AUDIT_OF)
-        if not fnmatch.filter(MEASURED, pattern):
-            problem = unknown("benchmark", pattern, MEASURED)
-            raise ConfigError(table.file, table.at(key), problem)
-    return {key: one_line(table.text(key)) for key in table.values}
-
-
 def _suite(
     name: str,
     table: TomlTable,
     scenarios: Mapping[str, ScenarioConfig],
     broken: Mapping[str, ConfigError],
-    engines: Mapping[str, EngineConfig],
+    engines: tuple[str, ...],
 ) -> SuiteConfig:
     table.only(
         *("title", "summary", "scenarios", "repetitions", "timeout", "published"),
@@ -328,7 +211,7 @@ def _published(table: TomlTable) -> tuple[str, ...]:
     return names
 
 
-def _suite_engines(table: TomlTable, engines: Iterable[str]) -> tuple[str, ...]:
+def _suite_engines(table: TomlTable, engines: tuple[str, ...]) -> tuple[str, ...]:
     if "engines" not in table.values:
         return ()
     names = table.texts("engines")
@@ -337,7 +220,7 @@ def _suite_engines(table: TomlTable, engines: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def _control(table: TomlTable, engines: Mapping[str, EngineConfig]) -> str:
+def _control(table: TomlTable, engines: tuple[str, ...]) -> str:
     name = table.text("control", "")
     if name:
         known(table, "control", name, engines, "engine")

@@ -204,12 +204,6 @@ def keys_of(schema_name: str, part: str) -> tuple[str, ...]:
     return tuple(_schema(f"{schema_name}.schema.json")["$defs"][part]["properties"])
 
 
-def name_rule(kind: str) -> tuple[str, int]:
-    """Return the pattern and the most characters of a kind of name."""
-    rule = _schema("names.schema.json")["$defs"][kind]
-    return rule["pattern"], rule["maxLength"]
-
-
 def _problem(error: JsonSchemaValueException) -> str:
     """Return what is wrong with a value and, where it is short, what is expected."""
     value, accepted = error.value, error.rule_definition

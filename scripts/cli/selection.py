@@ -63,15 +63,19 @@ class RunOptions:
 def read_config(folder: Path, suite: str = "") -> Config:
     """Read the configuration, and warn of each broken file.  Raises ConfigError.
 
-    The error of `suite` itself is left to suite_of().
+    The error of `suite` itself is left to suite_of().  $KVMATRIX_DRIVERS lists further
+    folders with files of engines.
     """
-    config = load_readable(folder)
-    broken = (*config.broken_scenarios.values(), *config.broken_suites.values())
-    messages = dict.fromkeys(map(str, broken))
+    config = load_readable(folder, _driver_folders(os.environ))
+    messages = dict.fromkeys(map(str, config.broken))
     messages.pop(str(config.broken_suites.get(suite)), None)
     for message in messages:
         print_note(f"warning: skipped a broken file: {message}")
     return config
+
+
+def _driver_folders(environ: Mapping[str, str]) -> list[Path]:
+    return [Path(p) for p in environ.get("KVMATRIX_DRIVERS", "").split(":") if p]
 
 
 def suite_of(config: Config, name: str) -> SuiteConfig:
@@ -86,6 +90,9 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
     _check_settings(options)
     engines = config.default_engines(suite)
     if options.engines:
+        for name in options.engines:
+            if name in config.broken_engines:
+                raise config.broken_engines[name]
         engines = names(options.engines, config.engines, "engine", "--engine")
     if options.scenarios:
         scenarios = _scenarios(config, suite.scenarios, options.scenarios)

@@ -25,7 +25,7 @@ _VERBS = {
 
 def _print_version(ctx: click.Context, _param: object, is_given: bool) -> None:
     """Print the commit of this checkout and the licence, and exit."""
-    from scripts.provision.commands import output_of
+    from scripts.basis.commands import output_of
 
     if not is_given:
         return

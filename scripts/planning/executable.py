@@ -28,9 +28,18 @@ class NotUsable(Exception):
 
 
 def describe(
-    executor: Executor, program: Program, engine: str, scratch: Path
+    executor: Executor,
+    program: Program,
+    engine: str,
+    scratch: Path,
+    remedy: str = "",
 ) -> Description:
-    """Run an executable with --describe.  Raises NotUsable."""
+    """Run an executable with --describe.
+
+    Raises NotUsable; `remedy` is how to get one that does not exist.
+    """
+    if program.missing and remedy:
+        raise NotUsable(f"{NOT_BUILT}: {remedy}")
     if program.missing:
         name = program.missing.name
         raise NotUsable(f"{NOT_BUILT}: {name} does not exist; {_ADVICE}")

@@ -62,8 +62,10 @@ def _find(
 ) -> Engine:
     program = program_of(build_dir, engine)
     description, missing, checksum = None, "", ""
+    is_ours = engine.is_on_request and not engine.plugin
+    remedy = f"scripts/setup --with {engine.executable}" if is_ours else ""
     try:
-        description = describe(executor, program, engine.executable, scratch)
+        description = describe(executor, program, engine.executable, scratch, remedy)
         checksum = program.sha256()
     except NotUsable as reason:
         if looks_full(scratch, str(reason)):

@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.provision.commands import output_of, run_logged
-from scripts.provision.problem import SetupError
-from scripts.provision.setup_screen import Screen
+from scripts.basis.commands import output_of, run_logged
+from scripts.basis.problem import SetupError
+from scripts.basis.setup_screen import Screen
 
 GO_PROGRAMS = (
     "golang.org/x/perf/cmd/benchstat",

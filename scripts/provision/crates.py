@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from report.config.pinned_source import CrateSource
-from scripts.provision.commands import output_of, run_logged
-from scripts.provision.problem import SetupError
+from report.config.pinned_source import CrateSource, pinning_files
+from scripts.basis.commands import output_of, run_logged
+from scripts.basis.problem import SetupError
 
 # Cargo reads what the crates depend on as well, which is of edition 2024.
 LEAST_CARGO = (1, 85)
@@ -64,7 +64,7 @@ def fetch(sources: Sequence[CrateSource], work: Path, log: Path) -> None:
         raise SetupError(
             f"{error}\nCheck the network, cargo (at least {least}; Debian 12 has it in "
             f"the package cargo-web) and its configuration: {names}, which "
-            "configs/engines.toml pins, must be available from its registry"
+            f"{pinning_files(sources)} pins, must be available from its registry"
         ) from error
 
 

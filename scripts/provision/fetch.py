@@ -1,4 +1,4 @@
-"""Fetching pinned sources: packages with apt-get, crates with cargo."""
+"""Fetching pinned sources: packages with apt-get, the others as their registries do."""
 
 import os
 import shutil
@@ -6,16 +6,26 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from report.config.pinned_source import CrateSource, PinnedSource
+from report.config.pinned_source import (
+    ArchiveSource,
+    CrateSource,
+    JarSource,
+    PinnedSource,
+    SdistSource,
+    pinning_files,
+)
+from scripts.basis.cache import sha256_of
+from scripts.basis.commands import run_logged
+from scripts.basis.problem import SetupError
+from scripts.basis.remedy import removing
 from scripts.provision import crates
-from scripts.provision.cache import sha256_of
-from scripts.provision.commands import run_logged
+from scripts.provision.downloads import fetch_jar, fetch_sdist
 from scripts.provision.packages import release_facts
-from scripts.provision.problem import SetupError
-from scripts.provision.remedy import removing
 from scripts.provision.sourcelist import private_list, source_files
 
 APT_CONFIGURATION = Path("/etc/apt")
+_CRATES = "crates"  # in the cache's folder for work
+_MACHINE = ", or the package sources of this machine"
 
 
 def _mismatches(source: PinnedSource, folder: Path) -> dict[str, str]:
@@ -30,7 +40,7 @@ def _mismatches(source: PinnedSource, folder: Path) -> dict[str, str]:
                 f"  expected sha256 {pinned}\n"
                 f"  actual   sha256 {actual}\n"
                 f'The pin is the value of "{name}" in the sha256 of the package '
-                f"{source.package!r} in configs/engines.toml"
+                f"{source.package!r} in {source.file}"
             )
     return problems
 
@@ -61,9 +71,11 @@ def is_downloaded(source: PinnedSource, downloads: Path) -> bool:
     return all((downloads / name).is_file() for name in source.sha256)
 
 
-def is_crate_missing(source: PinnedSource, downloads: Path) -> bool:
-    """Return True if a source is a crate that has not been downloaded."""
-    return isinstance(source, CrateSource) and not is_downloaded(source, downloads)
+def is_missing(
+    kind: type[PinnedSource], sources: Sequence[PinnedSource], downloads: Path
+) -> bool:
+    """Return True if a source of this kind has not been downloaded."""
+    return any(isinstance(s, kind) and not is_downloaded(s, downloads) for s in sources)
 
 
 def _apt_options(private: Path) -> list[str]:
@@ -88,24 +100,48 @@ def download(sources: Sequence[PinnedSource], cache: Path) -> None:
     log, incoming = cache / "logs" / "fetch.log", cache / "work" / "incoming"
     incoming.mkdir(parents=True, exist_ok=True)
     log.unlink(missing_ok=True)
+    deliver(sources, cache, incoming, log)
+    for source in sources:
+        _check_delivered(source, incoming, _fetching_again(source, cache))
+    downloads = cache / "downloads"
+    downloads.mkdir(exist_ok=True)
+    for name in {name for source in sources for name in source.sha256}:
+        os.replace(incoming / name, downloads / name)
+    shutil.rmtree(incoming)
+    shutil.rmtree(cache / "work" / _CRATES, ignore_errors=True)
+
+
+def deliver(
+    sources: Sequence[PinnedSource], cache: Path, incoming: Path, log: Path
+) -> None:
+    """Fetch the sources into the folder `incoming`, unchecked.  Raises SetupError."""
     pinned_crates = [s for s in sources if isinstance(s, CrateSource)]
-    packages = [s for s in sources if not isinstance(s, CrateSource)]
+    packages = [s for s in sources if not isinstance(s, ArchiveSource)]
     if packages:
         _deliver_packages(packages, cache / "apt", incoming, log)
     if pinned_crates:
-        _deliver_crates(pinned_crates, cache / "work" / "crates", incoming, log)
-    downloads = cache / "downloads"
-    downloads.mkdir(exist_ok=True)
+        _deliver_crates(pinned_crates, cache / "work" / _CRATES, incoming, log)
     for source in sources:
-        for name in source.sha256:
-            os.replace(incoming / name, downloads / name)
-    shutil.rmtree(incoming)
+        if isinstance(source, SdistSource):
+            fetch_sdist(source, incoming, log)
+        elif isinstance(source, JarSource):
+            fetch_jar(source, cache / "work" / "maven", incoming, log)
+
+
+def _fetching_again(source: PinnedSource, cache: Path) -> str:
+    """Return what to do about a fetched source that is not the pinned one."""
+    if isinstance(source, CrateSource):
+        copies = crates.fetched(source, cache / "work" / _CRATES)
+        command = removing(copies) if copies else "scripts/setup"
+        return f"; to download the source again: {command}"
+    machine = "" if isinstance(source, ArchiveSource) else _MACHINE
+    return f"{machine}; to download the source again: scripts/setup"
 
 
 def _deliver_packages(
     sources: Sequence[PinnedSource], private: Path, incoming: Path, log: Path
 ) -> None:
-    """Fetch source packages into `incoming`, and check them.  Raises SetupError."""
+    """Fetch source packages into `incoming`.  Raises SetupError."""
     shutil.rmtree(private, ignore_errors=True)  # apt trusts the lists that it finds
     for folder in (private / "lists/partial", private / "cache/archives/partial"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -114,7 +150,8 @@ def _deliver_packages(
     listed = private_list(source_files(APT_CONFIGURATION), own, suites)
     (private / "private.sources").write_text(listed, encoding="utf-8")
     apt = ["apt-get", *_apt_options(private), "--quiet"]
-    names = [f"{source.package}={source.version}" for source in sources]
+    pairs = (f"{source.from_package}={source.version}" for source in sources)
+    names = list(dict.fromkeys(pairs))
     # A server that is not the distribution's may lack a release, and need not have it.
     # If one that matters fails, so does the next command, and the log has both errors.
     with suppress(SetupError):
@@ -128,31 +165,23 @@ def _deliver_packages(
         )
         raise SetupError(
             f"{error}\nCheck the network, and whether the package sources of this "
-            f"machine offer {', '.join(names)}, which configs/engines.toml pins"
+            f"machine offer {', '.join(names)}, which {pinning_files(sources)} pins"
             f"{newer if suites else ''}"
         ) from error
-    remedy = (
-        ", or the package sources of this machine; to download the source again: "
-        "scripts/setup"
-    )
-    for source in sources:
-        _check_delivered(source, incoming, remedy)
 
 
 def _deliver_crates(
     sources: Sequence[CrateSource], work: Path, incoming: Path, log: Path
 ) -> None:
-    """Fetch crates, copy them to `incoming`, and check them.  Raises SetupError.
+    """Fetch crates, and copy them to `incoming`.  Raises SetupError.
 
-    Cargo trusts what is in its cache, so a damaged copy must be removed from there.
+    Cargo trusts what is in its cache, so there may be several copies of one crate.
     """
+    shutil.rmtree(work, ignore_errors=True)
     crates.fetch(sources, work, log)
     for source in sources:
         copies = crates.fetched(source, work)
-        sound = [c for c in copies if sha256_of(c) == source.upstream_sha256]
+        pinned = source.sha256.get(source.archive)
+        sound = [c for c in copies if sha256_of(c) == pinned]
         for copy in (sound or copies)[:1]:
             shutil.copyfile(copy, incoming / source.archive)
-        command = removing(copies) if copies else "scripts/setup"
-        remedy = f"; to download the source again: {command}"
-        _check_delivered(source, incoming, remedy)
-    shutil.rmtree(work)

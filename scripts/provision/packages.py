@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.provision.commands import run_logged
+from scripts.basis.commands import run_logged
+from scripts.basis.problem import SetupError
+from scripts.basis.setup_screen import Screen
 from scripts.provision.crates import is_cargo_new_enough
-from scripts.provision.problem import SetupError
-from scripts.provision.setup_screen import Screen
 
 _LOCK_TIMEOUT_S = 400  # for another apt that is running on the machine
 
@@ -36,6 +36,12 @@ def _header(name: str) -> Callable[[], bool]:
 def _certificates() -> bool:
     paths = ssl.get_default_verify_paths()
     return bool(paths.cafile or (paths.capath and os.listdir(paths.capath)))
+
+
+def _java_certificates() -> bool:
+    """Return True if Java has certificates; a JDK that is no package brings its own."""
+    is_package = Path("/usr/bin/java").resolve().is_relative_to("/usr/lib/jvm")
+    return not is_package or Path("/etc/ssl/certs/java/cacerts").is_file()
 
 
 def _ensurepip() -> bool:
@@ -73,8 +79,16 @@ COMPILING_ENGINES = (
 # that it needs it is a download of 100 MB and takes 459 MB of disk space.  It provides
 # /usr/bin/cargo, and conflicts with "cargo" and "rustup".
 FETCHING_CRATES = (
-    Requirement("cargo-web", "fetches the source of RocksDB", is_cargo_new_enough),
+    Requirement(
+        "cargo-web",
+        "fetches crates, such as the source of RocksDB",
+        is_cargo_new_enough,
+    ),
     Requirement("ca-certificates", "whom cargo trusts", _certificates),
+)
+FETCHING_JARS = (
+    Requirement("maven", "fetches jars", _program("mvn")),
+    Requirement("ca-certificates-java", "whom Maven trusts", _java_certificates),
 )
 TESTING = (
     Requirement("chromium", "opens the report in a real browser", _program("chromium")),

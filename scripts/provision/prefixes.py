@@ -16,16 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from report.config.pinned_source import PinnedSource
-from scripts.provision.commands import run_logged
-from scripts.provision.fetch import check_archives, download, is_downloaded
-from scripts.provision.manifest import (
+from scripts.basis.commands import run_logged
+from scripts.basis.manifest import (
     MANIFEST,
     SCHEMA,
     check,
     checksums,
     is_outdated,
 )
-from scripts.provision.problem import SetupError
+from scripts.basis.problem import SetupError
+from scripts.basis.remedy import removing
+from scripts.basis.setup_screen import Screen
+from scripts.provision.fetch import check_archives, download, is_downloaded
 from scripts.provision.recipe import (
     RECIPE,
     Compiler,
@@ -36,8 +38,9 @@ from scripts.provision.recipe import (
     processors,
     unpacking,
 )
-from scripts.provision.remedy import removing
-from scripts.provision.setup_screen import Screen
+
+# Parts of a pin that came later: if they are empty, the key is that of before.
+_LATER_FACTS = ("suite", "source", "folder", "files", "headers")
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def key_of(
     """Return a short hash of everything that the compiled library depends on."""
     facts = {
         "recipe": RECIPE,
-        "source": {k: v for k, v in asdict(source).items() if k != "suite" or v},
+        "source": _source_facts(source),
         "flags": flags,
         "compiler": [compiler.cc, compiler.cxx, compiler.banner],
         "dependencies": list(dependencies),
@@ -72,6 +75,13 @@ def key_of(
     }
     text = json.dumps(facts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _source_facts(source: PinnedSource) -> dict[str, Any]:
+    """Return what distinguishes a source: without what was once no part of a pin."""
+    facts = asdict(source)
+    del facts["file"]
+    return {k: v for k, v in facts.items() if v or k not in _LATER_FACTS}
 
 
 def plan(
@@ -114,8 +124,9 @@ def _manifest(job: Job, installed: Path) -> dict[str, Any]:
 
 def _compile(job: Job, log: Path, environ: Mapping[str, str]) -> None:
     env = environment(job, environ)
+    job.workplace.mkdir(exist_ok=True)
     for command in commands(job):
-        run_logged(command, log, cwd=job.tree, env=env)
+        run_logged(command, log, cwd=job.workplace, env=env)
     foreign = foreign_flags(log.read_text(errors="replace"), job.flags)
     if foreign:
         raise SetupError(
@@ -132,11 +143,11 @@ def _build(prefix: Prefix, job: Job, cache: Path, environ: Mapping[str, str]) ->
     for command in unpacking(job):
         run_logged(command, log, cwd=downloads)
     _compile(job, log, environ)
-    installed = job.stage / prefix.path.relative_to("/")
+    installed = job.staged
     if not installed.is_dir():
         raise SetupError(
             f"{job.source.package} was compiled, but nothing was installed; correct "
-            f"its build and options in configs/engines.toml.  The log is {log}"
+            f"its build and options in {job.source.file}.  The log is {log}"
         )
     text = json.dumps(_manifest(job, installed), indent=2) + "\n"
     (installed / MANIFEST).write_text(text, encoding="utf-8")

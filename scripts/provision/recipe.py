@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from report.config.pinned_source import CrateSource, PinnedSource
-from scripts.provision.commands import output_of
+from report.config.pinned_source import ArchiveSource, JarSource, PinnedSource
+from report.config.source_table import NO_BUILD
+from scripts.basis.commands import output_of
 
 # Increase this when a change in this file requires every engine to be recompiled.
 RECIPE = 1
 
+_BUILD = "kvmatrix-build"
 _REPOSITORY = Path(__file__).resolve().parents[2]
 
 # The caller's variables that a build gets: none that can add flags.
@@ -54,6 +56,25 @@ class Job:
     dependencies: Sequence[Path]  # prefixes of the packages it needs
     jobs: int
 
+    @property
+    def root(self) -> Path:
+        """The folder of the source that is built."""
+        if isinstance(self.source, ArchiveSource):  # of which no more is unpacked
+            return self.tree
+        return self.tree / self.source.folder
+
+    @property
+    def workplace(self) -> Path:
+        """The folder in which the commands run."""
+        if self.source.build == "autotools" and self.root != self.tree:
+            return self.tree / _BUILD  # some sources refuse to be built in place
+        return self.root
+
+    @property
+    def staged(self) -> Path:
+        """The folder into which the result is installed."""
+        return self.stage / self.prefix.relative_to("/")
+
 
 def unpacking(job: Job) -> list[list[str]]:
     """Return the commands that unpack the source, in the folder of its files.
@@ -61,11 +82,13 @@ def unpacking(job: Job) -> list[list[str]]:
     REQUIRES: the parent of `job.tree` exists.
     """
     source, tree = job.source, str(job.tree)
-    if not isinstance(source, CrateSource):
+    if not isinstance(source, ArchiveSource):
         return [["dpkg-source", "--no-check", "-x", source.dsc, tree]]
-    member = f"{source.crate}-{source.version}/{source.folder}"
+    if isinstance(source, JarSource):
+        return [["mkdir", tree], ["cp", source.archive, tree]]
+    member = f"{source.stem}/{source.folder}".rstrip("/")
     strip = f"--strip-components={member.count('/') + 1}"
-    # No owners: as root, tar would restore those of the machine that packed the crate.
+    # No owners: as root, tar would restore those of the machine that packed it.
     unpack = ["tar", "-xzf", source.archive, "-C", tree, "--no-same-owner", strip]
     return [["mkdir", tree], [*unpack, member]]
 
@@ -89,9 +112,9 @@ def environment(job: Job, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _cmake(job: Job) -> list[list[str]]:
-    build = str(job.tree / "kvmatrix-build")
+    build = str(job.root / _BUILD)
     configure = [
-        *("cmake", "-S", str(job.tree), "-B", build, "-G", "Ninja"),
+        *("cmake", "-S", str(job.root), "-B", build, "-G", "Ninja"),
         "-DCMAKE_BUILD_TYPE=Release",
         f"-DCMAKE_C_FLAGS_RELEASE={job.flags}",
         f"-DCMAKE_CXX_FLAGS_RELEASE={job.flags}",
@@ -107,14 +130,15 @@ def _cmake(job: Job) -> list[list[str]]:
 
 
 def _autotools(job: Job) -> list[list[str]]:
+    targets = _targets(job.source)
     configure = [
-        "./configure",
+        "./configure" if job.root == job.workplace else f"{job.root}/configure",
         f"--prefix={job.prefix}",
         "--disable-shared",
         "--enable-static",
-        *job.source.options,
+        *(option for option in job.source.options if option not in targets),
     ]
-    install = ["make", f"DESTDIR={job.stage}", "install"]
+    install = ["make", f"DESTDIR={job.stage}", *(targets or ["install"])]
     return [configure, ["make", f"-j{job.jobs}"], install]
 
 
@@ -127,11 +151,48 @@ def _make(job: Job) -> list[list[str]]:
     folders = [f"prefix={job.prefix}", f"DESTDIR={job.stage}"]
     options = [option.replace("{flags}", job.flags) for option in job.source.options]
     make = ["make", f"-j{job.jobs}", f"CC={job.compiler.cc}", *folders, *options]
-    has_target = any(re.fullmatch(r"[a-z][a-z-]*", option) for option in options)
-    return [make if has_target else [*make, "install"]]
+    return [make if _targets(job.source) else [*make, "install"]]
 
 
-_COMMANDS = {"cmake": _cmake, "autotools": _autotools, "make": _make}
+def _targets(source: PinnedSource) -> list[str]:
+    """Return the options that are targets of a makefile instead of "install"."""
+    return [o for o in source.options if re.fullmatch(r"[a-z][a-z_-]*", o)]
+
+
+def _files(job: Job) -> list[list[str]]:
+    """Return the commands for a few files of C or C++ that need no build system."""
+    headers = [f"-I{path}/include" for path in job.dependencies]
+    compiling, objects = [], []
+    for number, file in enumerate(job.source.files):
+        compiler = job.compiler.cc if file.endswith(".c") else job.compiler.cxx
+        objects.append(f"{_BUILD}-{number}.o")
+        flags = [*job.flags.split(), "-I.", *headers, *job.source.options]
+        compiling.append([compiler, *flags, "-c", file, "-o", objects[-1]])
+    library = f"lib{job.source.package}.a"
+    return [
+        *compiling,
+        ["ar", "rcsD", library, *objects],
+        _install(library, job.staged / "lib"),
+        *(_install(header, job.staged / "include") for header in job.source.headers),
+    ]
+
+
+def _install(file: str, folder: Path) -> list[str]:
+    return ["install", "-D", "--mode=644", f"--target-directory={folder}", file]
+
+
+def _as_it_is(job: Job) -> list[list[str]]:
+    assert isinstance(job.source, ArchiveSource)
+    return [_install(job.source.archive, job.staged)]
+
+
+_COMMANDS = {
+    "cmake": _cmake,
+    "autotools": _autotools,
+    "make": _make,
+    "c": _files,
+    NO_BUILD: _as_it_is,
+}
 
 
 def commands(job: Job) -> list[list[str]]:

@@ -6,26 +6,35 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from report.config.pinned_source import PinnedSource
+from report.config.engine_file import ReadEngines
+from report.config.pinned_source import CrateSource, JarSource, PinnedSource
 from report.terms.text_table import visible
+from scripts.basis.cache import cache_dir, locked
+from scripts.basis.commands import run_program
+from scripts.basis.problem import SetupError
+from scripts.basis.remedy import system_text
+from scripts.basis.setup_screen import Screen
 from scripts.provision import (
+    built,
     consumers,
     engine_list,
-    fetch,
+    installing,
     packages,
     prefixes,
     recipe,
+    requested,
+    source_sums,
     venv,
 )
-from scripts.provision.cache import cache_dir, claim, locked
-from scripts.provision.commands import run_logged, run_program
-from scripts.provision.pins import read_flags, read_sources
-from scripts.provision.problem import SetupError
-from scripts.provision.remedy import system_text
-from scripts.provision.setup_screen import Screen
+from scripts.provision.installing import Workshop
+from scripts.provision.languages import TOOLCHAINS
+from scripts.provision.presets import read_flags
+from scripts.provision.requested import Chosen
 
 ROOT = Path(__file__).resolve().parents[2]
 EXIT_UNFIT = 2
+EXIT_PARTIAL = 3
+_REQUESTED = "engines/requested.json"
 
 _DESCRIPTION = """\
 Prepare this machine and this checkout, then build every db_bench_ENGINE:
@@ -34,7 +43,9 @@ Prepare this machine and this checkout, then build every db_bench_ENGINE:
   3. Fetch the engine sources pinned in configs/engines.toml, verify their
      checksums, and compile them into the cache with the flags of
      CMakePresets.json.  Check the checksum of every file compiled earlier.
-  4. Build the harness and its drivers in build/release (or build/system).
+  4. Build the harness and its drivers in build/release (or build/system), and
+     check that every engine's executable answers.
+Other engines are installed on request: configs/engines/ lists them.
 Safe to repeat: completed work is not redone, and interrupted work is."""
 
 _EPILOGUE = """\
@@ -48,6 +59,7 @@ environment:
 exit codes:
   0    ready
   2    something is missing, damaged or failed; stderr says what to do
+  3    ready, except the engines that stderr names, with what to do
   130  interrupted"""
 
 
@@ -67,6 +79,33 @@ def parser() -> argparse.ArgumentParser:
         help="compile the engines, or use the distribution's libraries "
         "(default: bundled)",
     )
+    which = result.add_mutually_exclusive_group()
+    which.add_argument(
+        "--with",
+        dest="added",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help="install these engines as well, or all; later set-ups of this checkout "
+        "keep them",
+    )
+    which.add_argument(
+        "--only",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help="install only these engines and what they need, also in later set-ups",
+    )
+    which.add_argument(
+        "--default",
+        action="store_true",
+        help="install the default engines again, and no others",
+    )
+    which.add_argument(
+        "--checksums",
+        metavar="NAME",
+        help="only print the checksums of an engine's sources, ready to be pasted",
+    )
     result.add_argument(
         "--test", action="store_true", help="also install what scripts/test needs"
     )
@@ -84,25 +123,28 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def _plan(sources: Sequence[PinnedSource]) -> tuple[list[prefixes.Prefix], str]:
-    """Return the prefix of each engine library, and the compiler flags."""
+def _workshop(options: argparse.Namespace, chosen: Chosen, screen: Screen) -> Workshop:
     flags = read_flags(ROOT / "CMakePresets.json")
-    compiler = recipe.find_compiler(os.environ)
-    return prefixes.plan(sources, flags, compiler, cache_dir(os.environ)), flags
+    compiler, cache = recipe.find_compiler(os.environ), cache_dir(os.environ)
+    planned = prefixes.plan(list(chosen.sources.values()), flags, compiler, cache)
+    return Workshop(
+        planned={prefix.source.package: prefix for prefix in planned},
+        flags=flags,
+        compiler=compiler,
+        cache=cache,
+        is_system=options.engines == "system",
+        log=ROOT / "build/logs/packages.log",
+        screen=screen,
+    )
 
 
 def _requirements(
-    options: argparse.Namespace, sources: Sequence[PinnedSource]
+    options: argparse.Namespace, sources: Sequence[PinnedSource], shop: Workshop
 ) -> list[packages.Requirement]:
     required = list(packages.BUILDING)
-    if options.engines == "system":
-        names = [engine_list.development_package(source) for source in sources]
-        required += packages.development_packages(names)
-    else:
+    if not shop.is_system:
         required += packages.COMPILING_ENGINES
-        downloads = cache_dir(os.environ) / "downloads"
-        if any(fetch.is_crate_missing(source, downloads) for source in sources):
-            required += packages.FETCHING_CRATES
+    required += installing.requirements(sources, shop)
     return required + (list(packages.TESTING) if options.test else [])
 
 
@@ -124,39 +166,65 @@ def _consumers(screen: Screen) -> None:
     consumers.ensure(tools, build_dir / "consumers", log, screen)
 
 
-def _libraries(
-    options: argparse.Namespace, sources: Sequence[PinnedSource], screen: Screen
-) -> list[engine_list.EngineLibrary]:
-    """Compile what is missing, check the rest, and return what CMake must know."""
-    if options.engines == "system":
-        return engine_list.system(sources)
-    planned, flags = _plan(sources)
-    prefixes.check_all(planned)
-    if not all(prefix.is_built for prefix in planned):
-        compiler, cache = recipe.find_compiler(os.environ), cache_dir(os.environ)
-        claim(cache)
-        waiting = "Waiting for another set-up that uses the same cache ..."
-        with locked(cache / "lock", lambda: screen.warn(waiting)):
-            prefixes.build_all(planned, flags, compiler, cache, os.environ, screen)
-    return engine_list.bundled(planned, flags)
+def _choice(options: argparse.Namespace, engines: ReadEngines) -> requested.Choice:
+    """Return which engines to install, and remember it.  Raises SetupError."""
+    path = ROOT / "build" / _REQUESTED
+    choice = requested.Choice() if options.default else requested.remembered(path)
+    if options.only:
+        choice = requested.Choice(False, requested.resolved(options.only, engines))
+    if options.added:
+        choice = choice.adding(requested.resolved(options.added, engines))
+    if choice == requested.Choice():
+        path.unlink(missing_ok=True)
+    else:
+        engine_list.write_if_changed(path, requested.choice_text(choice))
+    return choice
 
 
-def build(preset: str, log: Path, reconfigure: bool, screen: Screen) -> None:
-    """Configure a preset if necessary, and build it.  Raises SetupError."""
-    log.unlink(missing_ok=True)
-    if reconfigure or not (ROOT / "build" / preset / "build.ninja").is_file():
-        with screen.step(f"Configuring build/{preset}"):
-            run_logged(["cmake", "--preset", preset], log, cwd=ROOT)
-    text = f"Building build/{preset}"
-    with screen.step(text):
-        jobs = str(recipe.processors())
-        command = ["cmake", "--build", "--preset", preset, "-j", jobs]
-        progress = screen.build_progress(text, log)
-        run_logged(command, log, cwd=ROOT, heartbeat=progress)
+def _install(
+    chosen: Chosen, shop: Workshop, problems: dict[str, str]
+) -> tuple[list[engine_list.EngineLibrary], dict[str, str]]:
+    """Install the engines; return their libraries and CMake's other variables.
+
+    What is wrong with an engine on request is added to `problems`.
+    """
+    libraries = installing.libraries_of(chosen.sources_of(chosen.default), shop)
+    variables: dict[str, str] = {}
+    for engine in chosen.on_request:
+        try:
+            sources = chosen.sources_of([engine])
+            libraries += installing.install(engine, sources, shop)
+        except SetupError as error:
+            problems[engine.name] = str(error)
+        else:
+            if engine.toolchain:
+                variables |= TOOLCHAINS[engine.toolchain].variables()
+    return libraries, variables
 
 
-def run(options: argparse.Namespace, screen: Screen) -> None:
-    """Carry out the steps that the options select.  Raises SetupError."""
+def _build(
+    options: argparse.Namespace,
+    chosen: Chosen,
+    reconfigure: bool,
+    problems: dict[str, str],
+    screen: Screen,
+) -> None:
+    """Build the harness; add to `problems` which engines do not answer."""
+    preset = "system" if options.engines == "system" else "release"
+    default = [engine.name for engine in chosen.default]
+    others = [e.name for e in chosen.on_request if e.name not in problems]
+    failed = built.build(ROOT, preset, reconfigure, default, others, screen)
+    problems |= failed
+    sound = [name for name in (*default, *others) if name not in failed]
+    problems |= built.unanswered(ROOT / "build" / preset / "drivers", sound)
+
+
+def run(options: argparse.Namespace, screen: Screen) -> dict[str, str]:
+    """Carry out the steps that the options select.
+
+    Return what is wrong with engines that are not ready, by name.  Raises SetupError
+    if nothing is.
+    """
     logs = ROOT / "build" / "logs"
     waiting = "Waiting for another set-up of this checkout ..."
     with locked(ROOT / "build" / "lock", lambda: screen.warn(waiting)):
@@ -164,20 +232,49 @@ def run(options: argparse.Namespace, screen: Screen) -> None:
             required = [r for r in packages.BUILDING if r.package == "python3-venv"]
             packages.ensure(required, logs / "packages.log", screen)
             _python(options, screen)
-            return
-        sources = read_sources(ROOT / "configs/engines.toml")
-        required = _requirements(options, sources)
+            return {}
+        if options.checksums:
+            _print_checksums(options, screen)
+            return {}
+        engines = requested.read(ROOT / "configs")
+        choice = _choice(options, engines)
+        chosen, problems = requested.chosen(choice, engines)
+        if (options.only or options.added) and chosen.on_request:
+            names = ", ".join(engine.name for engine in chosen.on_request)
+            cost = requested.cost_text(chosen.on_request)
+            screen.say(f"Installing on request: {names} ({cost}, if nothing is cached)")
+        shop = _workshop(options, chosen, screen)
+        required = _requirements(options, chosen.sources_of(chosen.default), shop)
         packages.ensure(required, logs / "packages.log", screen)
         _python(options, screen)
         if options.test:
             _consumers(screen)
-        libraries = _libraries(options, sources, screen)
+        libraries, variables = _install(chosen, shop, problems)
         path = ROOT / "build/engines" / f"{options.engines}.cmake"
-        text = engine_list.cmake_text(libraries)
+        on_request = [engine.name for engine in chosen.on_request]
+        sound = [name for name in on_request if name not in problems]
+        text = engine_list.cmake_text(libraries, sound, variables)
         changed = engine_list.write_if_changed(path, text)
         if not options.no_build:
-            preset = "system" if options.engines == "system" else "release"
-            build(preset, logs / f"{preset}.log", changed, screen)
+            _build(options, chosen, changed, problems, screen)
+        return problems
+
+
+def _print_checksums(options: argparse.Namespace, screen: Screen) -> None:
+    """Print the checksums of an engine's sources on stdout.  Raises SetupError."""
+    sources = source_sums.unchecked_sources(options.checksums, ROOT / "configs")
+    required = list(packages.COMPILING_ENGINES[:1])
+    required += packages.FETCHING_CRATES if _has(CrateSource, sources) else ()
+    required += packages.FETCHING_JARS if _has(JarSource, sources) else ()
+    packages.ensure(required, ROOT / "build/logs/packages.log", screen)
+    _python(options, screen)
+    log = ROOT / "build/logs/checksums.log"
+    for line in source_sums.lines(sources, log, screen):
+        print(line)
+
+
+def _has(kind: type[PinnedSource], sources: Sequence[PinnedSource]) -> bool:
+    return any(isinstance(source, kind) for source in sources)
 
 
 def _cache() -> Path | None:
@@ -200,12 +297,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     screen = Screen(quiet=options.quiet)
     try:
-        run(options, screen)
+        problems = run(options, screen)
     except SetupError as error:
         return _failed(str(error))
     except OSError as error:
         return _failed(system_text(error, ROOT, _cache()))
-    screen.say("Ready.")
+    if problems:
+        for name, problem in problems.items():
+            _failed(f"{name}: {problem}")
+        screen.warn(f"Ready, except {', '.join(problems)}: see above.")
+        return EXIT_PARTIAL
+    if not options.checksums:
+        screen.say("Ready.")
     return 0
 
 

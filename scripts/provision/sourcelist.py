@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from scripts.provision.problem import SetupError
+from scripts.basis.problem import SetupError
 
 # A version may be in any of them: a point release moves it to the first.
 _PARTS_OF_A_RELEASE = ("", "-updates", "-security")

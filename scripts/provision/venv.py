@@ -6,8 +6,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from scripts.provision.commands import run_logged
-from scripts.provision.setup_screen import Screen
+from scripts.basis.commands import run_logged
+from scripts.basis.setup_screen import Screen
 
 # A folder with one stamp for each requirements file that is completely installed.
 _STAMPS = "kvmatrix"

@@ -47,6 +47,7 @@ def list_document(
     if kind in (None, "engines"):
         advice = {name: dict(e.advice) for name, e in config.engines.items()}
         document["engines"] = [_engine(e, advice[e.name]) for e in engines]
+        document["engines"] += _broken(config.broken_engines)
     if kind in (None, "scenarios"):
         document["scenarios"] = _scenarios(config)
     if kind in (None, "suites"):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.provision.commands import run_program
+from scripts.basis.commands import run_program
 
 ROOT = Path(__file__).resolve().parents[2]
 _BIN = Path(sys.executable).parent

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from scripts.basis.commands import run_program
 from scripts.provision import setup
-from scripts.provision.commands import run_program
 from scripts.testing.check import parser
 
 _PYTHON = str(Path(__file__).resolve().parents[2] / "build/venv/bin/python")

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.basis.cache import locked
+from scripts.basis.commands import call, run_program
 from scripts.provision import setup
-from scripts.provision.cache import locked
-from scripts.provision.commands import call, run_program
 from scripts.provision.recipe import processors
 from scripts.testing.junit_counts import Case, counts, read_ctest, slowest
 
@@ -248,7 +248,8 @@ def _run(steps: Sequence[TestStep]) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run scripts/test; return its exit status."""
     steps = _selected(arguments)
-    if status := setup.main(["--test", "--no-build"]):
+    status = setup.main(["--test", "--no-build"])
+    if status not in (0, setup.EXIT_PARTIAL):
         return status
     try:
         with locked(_RESULTS / "lock", lambda: print(_WAITING, flush=True)):

@@ -10,7 +10,7 @@ import pytest
 from report.config.configuration import load, load_readable
 from report.config.toml_table import ConfigError
 from report.terms import limits
-from report.terms.documents import name_rule
+from report.terms.name_rules import name_rule
 from scripts.machine.child_process import Spawner
 from scripts.planning.settings import place_of
 from tests.configuration.test_configuration import BASE, ENGINES, SUITE, write

@@ -220,7 +220,7 @@ def test_a_suite_s_engines_are_in_report_order(tmp_path: Path) -> None:
         (('variant_of = "one"', ""), "engine[one-plain]",
          "expected one or two"),
         (('variant_of = "one"', 'variant_of = "one"\nsources_of = "one"'),
-         "engine[one-plain].variant_of", "remove source and sources_of"),
+         "engine[one-plain].variant_of", "remove source, library and sources_of"),
         (('name = "two"', 'name = "two"\nvariant_of = "one-plain"'),
          "engine[two].variant_of", "is itself a variant"),
         (("sync = true", "sync = 1"), "engine[one].flags.sync", "true or false"),

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from report.config.pinned_source import CrateSource, PinnedSource
-from scripts.provision import packages, setup, venv
+from scripts.basis.setup_screen import Screen
+from scripts.provision import packages, requested, setup, venv
 from scripts.provision.recipe import Compiler
-from scripts.provision.setup_screen import Screen
 
 COMPILER = Compiler("cc", "c++", "c++ (Debian 12.2.0-14) 12.2.0")
 FLAGS = "-O2 -DNDEBUG"
@@ -58,7 +58,8 @@ def make_crate(folder: str = "deep/fake") -> CrateSource:
     sums = {"fake-sys-0.1.0+1.2.3.crate": hashlib.sha256(crate_bytes()).hexdigest()}
     return CrateSource(
         *("engine", "fake", "0.1.0+1.2.3", "autotools", ("--with-x",)),
-        *(sums, (), "fake-sys", folder),
+        *(sums, (), "fake-sys"),
+        folder=folder,
     )
 
 
@@ -102,8 +103,34 @@ case "$*" in *" source "*)
   done
 esac
 """
-# cmake --preset NAME; cmake --build --preset NAME -j N
-_CMAKE = 'mkdir -p build/release; touch build/release/build.ninja; echo "$@" >> calls'
+# cmake --preset NAME; cmake --build --preset NAME -j N [--target T...] [-- -k 0]
+# An engine fails to build if it is in $FAILING, and has a reason if it is in $WHY.
+CMAKE = r"""
+mkdir -p build/release/drivers; touch build/release/build.ninja; echo "$@" >> calls
+case "$1" in --preset) exit ;; esac
+status=0
+for name in $(sed -n 's/^name = "\(.*\)"/\1/p' configs/engines.toml \
+    configs/engines/*.toml 2>/dev/null); do
+  path="build/release/drivers/db_bench_$name"
+  rm -f "$path" "$path.why"
+  case " $WHY " in *" $name "*) echo "no library" > "$path.why"; continue ;; esac
+  case " $UNBUILT " in *" $name "*) continue ;; esac
+  case "$*" in *--target*) case " $* " in *" db_bench_$name "*) ;; *) continue ;; esac
+  esac
+  case " $FAILING " in
+    *" $name "*) echo "$name.cc:1: error: broken"; status=1; continue ;;
+  esac
+  printf '#!/bin/sh\nexit %s\n' "${ANSWER:-0}" > "$path"; chmod +x "$path"
+done
+exit "$status"
+"""
+
+
+def pinned_sources(configs: Path) -> list[PinnedSource]:
+    """Return the sources of the default engines."""
+    chosen, problems = requested.chosen(requested.Choice(), requested.read(configs))
+    assert not problems
+    return chosen.sources_of(chosen.default)
 
 
 def engines_text(source: PinnedSource) -> str:
@@ -113,7 +140,8 @@ def engines_text(source: PinnedSource) -> str:
     if isinstance(source, CrateSource):
         more = f'crate = "{source.crate}"\nfolder = "{source.folder}"\n'
     return (
-        f'[[engine]]\nname = "{source.engine}"\n[[engine.source]]\n'
+        f'[[engine]]\nname = "{source.engine}"\ntitle = "T"\nsummary = "S"\n'
+        "[[engine.source]]\n"
         f'package = "{source.package}"\nversion = "{source.version}"\n'
         f'build = "{source.build}"\noptions = {json.dumps(source.options)}\n{more}'
         f"[engine.source.sha256]\n{sums}"
@@ -180,7 +208,7 @@ def ready(checkout: Checkout, *words: str) -> str:
 
 def put_checkout(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     """Return a new checkout, and have scripts/setup work in it."""
-    programs = {"dpkg-source": UNPACK, "make": MAKE, "apt-get": _APT, "cmake": _CMAKE}
+    programs = {"dpkg-source": UNPACK, "make": MAKE, "apt-get": _APT, "cmake": CMAKE}
     path = put_programs(folder / "bin", programs)
     checkout = Checkout(folder / "checkout", folder / "cache")
     requirements = checkout.root / "scripts/requirements.txt"

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from scripts.provision.commands import CommandHeartbeat, call, run_logged
-from scripts.provision.problem import SetupError
-from scripts.provision.setup_screen import Screen
+from scripts.basis.commands import CommandHeartbeat, call, run_logged
+from scripts.basis.problem import SetupError
+from scripts.basis.setup_screen import Screen
 from tests.places import PATIENCE_S, ROOT
 from tests.support.lab import is_alive, wait_for_number
 
 _MAIN = """
 import signal, sys
-from scripts.provision import commands
+from scripts.basis import commands
 signal.signal(signal.SIGINT, signal.default_int_handler)  # nohup may ignore it
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 commands._PATIENCE_S = float(sys.argv[1])
@@ -110,7 +110,7 @@ def test_a_program_that_fails_on_a_full_disk_says_so(
 
 
 def test_an_error_that_cannot_be_printed_is_exit_code_2() -> None:
-    program = "from scripts.provision import commands\n"
+    program = "from scripts.basis import commands\n"
     program += "def main(): raise OSError\ncommands.run_program('x', main)"
     with open("/dev/full", "w") as full:
         words = [sys.executable, "-c", program]

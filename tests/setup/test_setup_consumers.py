@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from scripts.basis.setup_screen import Screen
 from scripts.provision import consumers
 from scripts.provision.consumers import ConsumerTool
-from scripts.provision.setup_screen import Screen
 from tests.places import ROOT
 from tests.setup.provisioning import put_programs
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.basis.remedy import system_text
 from scripts.provision import setup
-from scripts.provision.remedy import system_text
 from tests.setup.provisioning import (
     Checkout,
     engines_text,
@@ -99,7 +99,11 @@ def test_an_unreadable_file_is_named_with_the_command_that_restores_it(
         ('["--with-x"]', r'["a\u0000"]', "has control characters"),
         ('["--with-x"]', '["x"]\nneeds = ["fakr"]', "unknown package of an earlier"),
         ('["--with-x"]', '["x"]\nneeds = ["fake"]', "unknown package of an earlier"),
-        ("[engine.source.sha256]", "sha256 = 1\n[x]", "sha256: 1 is not valid"),
+        (
+            "[engine.source.sha256]",
+            "sha256 = 1\n[engine.flags]",
+            "sha256: 1 is not valid",
+        ),
         ("[[engine.source]]", "[engine.source]", "source: "),
     ],
 )
@@ -114,7 +118,10 @@ def test_a_wrong_pin_is_refused_with_its_key(
 
 
 def test_a_package_that_is_pinned_twice_is_refused(checkout: Checkout) -> None:
-    checkout.engines.write_text(engines_text(make_source()) * 2)
+    checkout.engines.write_text(
+        engines_text(make_source())
+        + engines_text(replace(make_source(), engine="other"))
+    )
     assert "'fake' is pinned twice; remove one of the two" in refused(checkout)
 
 

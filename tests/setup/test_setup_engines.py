@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from report.config.pinned_source import PinnedSource
+from scripts.basis.cache import cache_dir, locked, sha256_of
+from scripts.basis.problem import SetupError
+from scripts.basis.setup_screen import Screen
 from scripts.provision import engine_list, prefixes, recipe
-from scripts.provision.cache import cache_dir, locked, sha256_of
-from scripts.provision.problem import SetupError
-from scripts.provision.setup_screen import Screen
 from tests.setup.provisioning import (
     COMPILER,
     FLAGS,

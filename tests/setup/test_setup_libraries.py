@@ -5,14 +5,14 @@ from pathlib import Path
 
 from report.config.pinned_source import CrateSource, PinnedSource
 from scripts.provision import engine_list, recipe
-from scripts.provision.pins import read_flags, read_sources
+from scripts.provision.presets import read_flags
 from tests.places import ROOT
-from tests.setup.provisioning import COMPILER, FLAGS, make_source
+from tests.setup.provisioning import COMPILER, FLAGS, make_source, pinned_sources
 
 
 def pinned() -> dict[str, PinnedSource]:
     """Return the sources of the repository by package."""
-    return {s.package: s for s in read_sources(ROOT / "configs/engines.toml")}
+    return {s.package: s for s in pinned_sources(ROOT / "configs")}
 
 
 def test_rocksdb_is_built_without_assertions_and_with_the_snappy_of_leveldb() -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from scripts.basis.problem import SetupError
+from scripts.basis.setup_screen import Screen
 from scripts.provision import packages, venv
 from scripts.provision.packages import Requirement
-from scripts.provision.problem import SetupError
-from scripts.provision.setup_screen import Screen
 from scripts.testing.budgets import over_budget
 from tests.setup.provisioning import put_programs
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from report.config.pinned_source import CrateSource
-from scripts.provision import sourcelist
-from scripts.provision.pins import read_flags, read_sources
-from scripts.provision.problem import SetupError
+from scripts.basis.problem import SetupError
+from scripts.provision import requested, sourcelist
+from scripts.provision.presets import read_flags
 from tests.places import ROOT
+from tests.setup.provisioning import pinned_sources
 
 STANZAS = """\
 # A comment
@@ -123,7 +124,7 @@ def test_a_list_that_is_not_utf_8_is_read(tmp_path: Path) -> None:
 
 
 def test_our_pins_are_whole_and_in_the_order_of_need() -> None:
-    sources = read_sources(ROOT / "configs/engines.toml")
+    sources = pinned_sources(ROOT / "configs")
     seen: set[str] = set()
     for source in sources:
         assert set(source.needs) <= seen
@@ -150,10 +151,10 @@ def test_every_engine_gets_one_set_of_flags() -> None:
     ],
 )
 def test_a_wrong_pin_is_refused(source: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "engines.toml"
-    path.write_text(f'[[engine]]\nname = "e"\n[[engine.source]]\n{source}\n')
+    engine = '[[engine]]\nname = "e"\ntitle = "T"\nsummary = "S"\n'
+    (tmp_path / "engines.toml").write_text(f"{engine}[[engine.source]]\n{source}\n")
     with pytest.raises(SetupError, match=rf"engines.toml: engine\[e\].{message}"):
-        read_sources(path)
+        requested.read(tmp_path)
 
 
 def test_the_set_up_needs_nothing_but_the_standard_library() -> None:

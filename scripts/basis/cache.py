@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from scripts.provision.problem import SetupError
+from scripts.basis.problem import SetupError
 
 # Builds split names of folders at spaces; makefiles, shells and CMake have more signs.
 _FOLDER = re.compile(r"/(?!/)[\w./+@~-]{0,199}")

@@ -1,30 +1,18 @@
-"""The inputs of compiling engines: their pinned sources, and the compiler flags."""
+"""The compiler flags that the harness and every engine get."""
 
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-from report.config.pinned_source import PinnedSource, all_sources
-from report.config.toml_table import ConfigError, read_toml, short_path
+from report.config.toml_table import ConfigError, short_path
 from report.terms.encoding import bounded_content, decoded
 from report.terms.limits import MOST_CONFIG_BYTES
-from scripts.provision.problem import SetupError
-from scripts.provision.remedy import restoring
+from scripts.basis.problem import SetupError
+from scripts.basis.remedy import restoring
 
 # Words that CMake, make and a shell all pass on unchanged, one of them -O.
 _FLAGS = re.compile(r"(?=(?:.* )?-O)-[\w=./+-]+(?: -[\w=./+-]+)*", re.ASCII)
-
-
-def read_sources(path: Path) -> list[PinnedSource]:
-    """Return every pinned source, in the order in which they are compiled.
-
-    Raises SetupError if the file is not valid.
-    """
-    try:
-        return all_sources(read_toml(path))
-    except ConfigError as error:
-        raise SetupError(f"{error}\n{restoring(path)}") from None
 
 
 def read_flags(presets: Path) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from scripts.provision.commands import CommandHeartbeat
+from scripts.basis.commands import CommandHeartbeat
 
 _CLEAR = "\r\x1b[2K"  # erase the line of the cursor
 _TERMINAL_S, _LOG_S = 0.5, 30.0  # between updates on a terminal, or lines in a log

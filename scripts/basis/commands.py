@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from scripts.provision.problem import SetupError
+from scripts.basis.problem import SetupError
 
 _EXCERPT_LINES = 15
 _PATIENCE_S = 20.0  # for the cleanup of an interrupted program

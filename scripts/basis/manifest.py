@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scripts.provision.cache import sha256_of
-from scripts.provision.problem import SetupError
+from scripts.basis.cache import sha256_of
+from scripts.basis.problem import SetupError
 
 MANIFEST = "manifest.json"
 SCHEMA = 2  # schema 1 had no checksums

@@ -1,0 +1,135 @@
+"""Building the harness, and whether every engine that was chosen has been built."""
+
+import subprocess
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from scripts.basis.commands import run_logged
+from scripts.basis.problem import SetupError
+from scripts.basis.setup_screen import Screen
+from scripts.provision.recipe import processors
+
+_PATIENCE_S = 60
+_EXCERPT_CHARS = 300
+
+
+def build(
+    root: Path,
+    preset: str,
+    reconfigure: bool,
+    default: Sequence[str],
+    on_request: Sequence[str],
+    screen: Screen,
+) -> dict[str, str]:
+    """Configure a preset if necessary, and build it.
+
+    Return what is wrong with engines on request, by name; the failure of one stops no
+    other.  Raises SetupError if anything else fails.
+    """
+    log = root / f"build/logs/{preset}.log"
+    log.unlink(missing_ok=True)
+    if reconfigure or not (root / "build" / preset / "build.ninja").is_file():
+        with screen.step(f"Configuring build/{preset}"):
+            run_logged(["cmake", "--preset", preset], log, cwd=root)
+    text = f"Building build/{preset}"
+    command = ["cmake", "--build", "--preset", preset, "-j", str(processors())]
+    to_the_end = ["--", "-k", "0"] if on_request else []
+    with screen.step(text):
+        progress = screen.build_progress(text, log)
+        try:
+            run_logged([*command, *to_the_end], log, cwd=root, heartbeat=progress)
+        except SetupError as error:
+            problems = _one_by_one(root, preset, command, default, on_request)
+            if not problems:  # it is the harness or a default engine
+                raise error
+            return problems
+    return {}
+
+
+def _one_by_one(
+    root: Path,
+    preset: str,
+    command: Sequence[str],
+    default: Sequence[str],
+    on_request: Sequence[str],
+) -> dict[str, str]:
+    """Build engines on request again, each for itself; return what failed.
+
+    Nothing is returned if a default engine fails.
+    """
+    drivers = root / "build" / preset / "drivers"
+    logs = root / "build/logs"
+    targets = [f"db_bench_{name}" for name in default if not reason(drivers, name)]
+    try:
+        log = logs / f"{preset}-default.log"
+        log.unlink(missing_ok=True)
+        if targets:
+            run_logged([*command, "--target", *targets], log, cwd=root)
+    except SetupError:
+        return {}
+    problems = {}
+    for name in on_request:
+        log = logs / f"{preset}-{name}.log"
+        log.unlink(missing_ok=True)
+        try:
+            if not reason(drivers, name):
+                target = _target(drivers.parent, name)
+                run_logged([*command, "--target", target], log, cwd=root)
+        except SetupError as error:
+            problems[name] = str(error)
+    return problems
+
+
+def _target(build: Path, engine: str) -> str:
+    """Return the target of an engine: its executable, or its plug-in."""
+    executable = f"db_bench_{engine}"
+    rules = (build / "build.ninja").read_text("utf-8", "replace")
+    is_plugin = f"\nbuild {engine}: " in rules
+    return (
+        engine if is_plugin and f"\nbuild {executable}: " not in rules else executable
+    )
+
+
+def reason(drivers: Path, engine: str) -> str:
+    """Return why CMake does not build an engine; "" if it does, or says nothing."""
+    with suppress(OSError):
+        return (drivers / f"db_bench_{engine}.why").read_text("utf-8").strip()
+    return ""
+
+
+def unanswered(drivers: Path, engines: Iterable[str]) -> dict[str, str]:
+    """Return what is wrong with executables that do not answer, by engine."""
+    problems = {engine: _problem(drivers, engine) for engine in engines}
+    return {engine: problem for engine, problem in problems.items() if problem}
+
+
+def _problem(drivers: Path, engine: str) -> str:
+    path, plugin = drivers / f"db_bench_{engine}", drivers / f"{engine}.so"
+    command = [str(path), "--version"]
+    if not path.is_file() and plugin.is_file():
+        path = plugin
+        command = [str(drivers / "db_bench_plugin"), f"--driver={plugin}", "--version"]
+    if why := reason(drivers, engine):
+        return f"not built: {why}"
+    if not path.is_file():
+        return (
+            f"{path} was not built; drivers/CMakeLists.txt needs a line for it, such "
+            f"as add_driver({engine} ...)"
+        )
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{path} --version does not answer: {error}"
+    if done.returncode:
+        said = " ".join(done.stderr.split())[-_EXCERPT_CHARS:]
+        return f"{path} --version failed with status {done.returncode}: {said}"
+    return ""

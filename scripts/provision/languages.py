@@ -1,0 +1,121 @@
+"""The compilers and libraries of other languages that some engines need.
+
+Each is required only if such an engine is installed.  The builds themselves are
+targets of CMake, which gets the paths found here.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.basis.commands import output_of
+from scripts.basis.problem import SetupError
+from scripts.provision.packages import Requirement
+
+LEAST_RUST = (1, 90)  # redb and fjall
+LEAST_GO = (1, 26)
+_GO_THAT_FETCHES_GO = (1, 21)  # a newer one that go.mod asks for
+LEAST_JAVA = (17, 0)
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """What engines of one language need, and where it is."""
+
+    packages: tuple[Requirement, ...]  # of the distribution
+    problem: Callable[[], str]  # what is wrong with what is installed, or ""
+    variables: Callable[[], dict[str, str]]  # of CMake
+
+
+def _version(command: list[str], pattern: str) -> tuple[int, int]:
+    """Return the version that a program prints; (0, 0) if it is not installed."""
+    match = re.search(pattern + r"(\d+)(?:\.(\d+))?", output_of(command))
+    return (int(match[1]), int(match[2] or 0)) if match else (0, 0)
+
+
+def _named(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version)) if any(version) else "not installed"
+
+
+def _is_rust_new_enough(program: str) -> Callable[[], bool]:
+    return lambda: _version([program, "--version"], f"^{program} ") >= LEAST_RUST
+
+
+def _path(program: str) -> str:
+    return shutil.which(program) or ""
+
+
+def _rust_problem() -> str:
+    rustc = _version(["rustc", "--version"], "^rustc ")
+    if rustc >= LEAST_RUST and _is_rust_new_enough("cargo")():
+        return ""
+    return (
+        f"needs cargo and rustc {_named(LEAST_RUST)} or newer, and rustc is "
+        f"{_named(rustc)}; install the packages cargo-web and rustc-web, or put newer "
+        "programs on PATH"
+    )
+
+
+def _go_problem() -> str:
+    go = _version(["go", "version"], "go version go")
+    fetches = output_of(["go", "env", "GOTOOLCHAIN"]) not in ("", "local")
+    if go >= LEAST_GO or (go >= _GO_THAT_FETCHES_GO and fetches):
+        return ""
+    return (
+        f"needs Go {_named(LEAST_GO)} or newer (from {_named(_GO_THAT_FETCHES_GO)} on "
+        f"with GOTOOLCHAIN=auto), and go is {_named(go)}; Debian 12 has only 1.19: "
+        "install it from elsewhere, and put it on PATH"
+    )
+
+
+def java_home() -> Path | None:
+    """Return the folder of the JDK that javac on PATH belongs to; None without one."""
+    javac = shutil.which("javac")
+    return Path(os.path.realpath(javac)).parents[1] if javac else None
+
+
+def _has_jvm() -> bool:
+    home = java_home()
+    needed = ("include/jni.h", "lib/server/libjvm.so")
+    return home is not None and all((home / name).is_file() for name in needed)
+
+
+def _is_java_new_enough() -> bool:
+    return _version(["javac", "-version"], "^javac ") >= LEAST_JAVA and _has_jvm()
+
+
+def _java_problem() -> str:
+    if _is_java_new_enough():
+        return ""
+    return (
+        f"needs a JDK {LEAST_JAVA[0]} or newer with jni.h and libjvm.so, and javac is "
+        f"{_named(_version(['javac', '-version'], '^javac '))}; install the package "
+        "default-jdk-headless"
+    )
+
+
+TOOLCHAINS = {
+    "rust": Toolchain(
+        (
+            Requirement("cargo-web", "builds in Rust", _is_rust_new_enough("cargo")),
+            Requirement("rustc-web", "compiles Rust", _is_rust_new_enough("rustc")),
+        ),
+        _rust_problem,
+        lambda: {"KVM_CARGO": _path("cargo"), "KVM_RUSTC": _path("rustc")},
+    ),
+    "go": Toolchain((), _go_problem, lambda: {"KVM_GO": _path("go")}),
+    "java": Toolchain(
+        (Requirement("default-jdk-headless", "compiles Java", _is_java_new_enough),),
+        _java_problem,
+        lambda: {"KVM_JAVAC": _path("javac"), "KVM_JAVA_HOME": str(java_home() or "")},
+    ),
+}
+
+
+def check(name: str) -> None:
+    """Raise SetupError, with the remedy, unless a toolchain is new enough."""
+    if problem := TOOLCHAINS[name].problem():
+        raise SetupError(problem)
