@@ -75,8 +75,12 @@ class DriverSettleTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!kDriver.stores) GTEST_SKIP() << kDriver.name << " keeps nothing";
-    // Of an engine that has such a flag: the tests write several memtables.
+    // Of an engine that has such a flag: the tests write several memtables, the
+    // file is several steps long, and pages suit the cache.
     gflags::SetCommandLineOption("write_buffer_size", "1048576");
+    gflags::SetCommandLineOption("growth_step", "1048576");
+    gflags::SetCommandLineOption("leaf_page_max", "4096");
+    gflags::SetCommandLineOption("memory_page_max", "131072");
   }
   gflags::FlagSaver flags_;
 };
