@@ -18,6 +18,9 @@ VARIANT = "variant"
 ROLES = ("", "reference", "floor", VARIANT)
 TOOLCHAINS = ("rust", "go", "java")  # that an engine may need besides C and C++
 MOST_REPEATS = 2  # retries of a disturbed repetition
+# Groups of engines that need no declaration; ORDERED depends on the executables.
+ALL, DEFAULT, ADVISED, ORDERED = "all", "default", "advised", "ordered"
+COMPUTED_GROUPS = (ALL, DEFAULT, ADVISED, ORDERED)
 CONTROL_SUFFIX = "-control"  # of the name under which an engine is measured again
 
 
@@ -38,6 +41,7 @@ class EngineConfig:
     advice: Mapping[str, str] = field(default_factory=dict)
     # Evidence by benchmark, or by a glob of them; see report.trust.known_failures.
     known_failures: Mapping[str, str] = field(default_factory=dict)
+    groups: tuple[str, ...] = ()  # words that select it, such as "lsm"
     file: str = ""
     plugin: str = ""  # the path of a plug-in outside of the build, or ""
     is_on_request: bool = False  # installed and measured only if it is named
@@ -143,6 +147,22 @@ class Config:
         usual = ("", "floor")
         engines = (e for e in self.engines.values() if not e.is_on_request)
         return tuple(e.name for e in engines if e.role in usual)
+
+    def groups(self, suite: SuiteConfig | None = None) -> dict[str, tuple[str, ...]]:
+        """Return the engines of each group, except ORDERED.
+
+        Variants are only in ADVISED: a group is measured with the usual settings.
+        """
+        plain = [e for e in self.engines.values() if e.role in ("", "floor")]
+        advised = (n for n in self.engines if n.endswith(f"-{ADVISED}"))
+        groups = {
+            ALL: tuple(e.name for e in plain),
+            DEFAULT: self.default_engines(suite),
+            ADVISED: tuple(advised),
+        }
+        for word in dict.fromkeys(word for e in plain for word in e.groups):
+            groups[word] = tuple(e.name for e in plain if word in e.groups)
+        return groups
 
     def families(self) -> dict[str, tuple[str, ...]]:
         """Return the members of each sweep, by the name of its file."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from report.config.config_types import (
+    COMPUTED_GROUPS,
     MEASURED,
     ROLES,
     TOOLCHAINS,
@@ -121,6 +122,9 @@ def engines_of(
         engines[engine.name] = engine
     every = {**earlier, **engines}
     for engine in engines.values():
+        if clash := next((word for word in engine.groups if word in every), ""):
+            problem = f"{clash!r} is the name of an engine; rename the group"
+            raise ConfigError(document.file, f"engine[{engine.name}].groups", problem)
         if engine.sources_of:
             key = f"engine[{engine.name}].sources_of"
             known(document, key, engine.sources_of, every, "engine")
@@ -165,7 +169,7 @@ def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
     table.only(
         *("name", "title", "url", "summary", "role", "sources_of", "source"),
         *("variant_of", "flags", "advice", "library", "toolchain"),
-        *("setup_s", "setup_mb", "plugin", "known_failures"),
+        *("setup_s", "setup_mb", "plugin", "known_failures", "groups"),
     )
     role = table.text("role", "")
     known(table, "role", role, ROLES, "role")
@@ -182,6 +186,7 @@ def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
         variant_of=table.text("variant_of", ""),
         flags=read_flags(table.table("flags")),
         advice=_advice(table),
+        groups=_groups(table),
         known_failures=_known_failures(table.table("known_failures")),
         file=table.file,
         plugin=_plugin(table),
@@ -214,6 +219,16 @@ def _advice(table: TomlTable) -> dict[str, str]:
         if not re.fullmatch(r"https?://[!-~]+", advice.text(flag)):
             raise advice.wrong(flag, "an address such as https://example.org/tuning")
     return {flag: advice.text(flag) for flag in flags.values}
+
+
+def _groups(table: TomlTable) -> tuple[str, ...]:
+    """Return the groups of an engine.  Raises ConfigError if one is not a word."""
+    groups = table.texts("groups", ())
+    for word in groups:
+        if not re.fullmatch(r"[a-z][a-z0-9]*", word) or word in COMPUTED_GROUPS:
+            expected = "words of lower-case letters and digits, other than"
+            raise table.wrong("groups", f"{expected} {choices(COMPUTED_GROUPS)}")
+    return groups
 
 
 def _known_failures(table: TomlTable) -> dict[str, str]:

@@ -12,7 +12,7 @@ import click
 
 from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
 from scripts.cli import options
-from scripts.cli.build_folders import BUILDS, builds_of
+from scripts.cli.build_folders import BUILDS, BuildFolders, builds_of
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import IntegerType, LabelType
 from scripts.cli.selection import (
@@ -24,6 +24,7 @@ from scripts.cli.selection import (
 )
 from scripts.cli.session_flow import concluded_ab, run_with_progress
 from scripts.measure.runner import Request, open_runner
+from scripts.planning.engine_choice import finder
 from scripts.show.ab_view import make_ab_view
 from scripts.show.dry_run import show_dry_run
 from scripts.show.output import Output
@@ -145,7 +146,7 @@ def ab(
         rule = replace(
             _RULE, screen_rounds=screen_rounds, confirm_rounds=confirm_rounds
         )
-        request = _request(suite, places, chosen, rule, ctx.meta["command"])
+        request = _request(ctx, suite, builds, places, chosen, rule)
         with open_runner(places, ctx.obj) as side_a:
             session = session_of(
                 side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
@@ -170,7 +171,12 @@ def _dry_run(session: AbSession, plan: AbPlan, output: Output) -> int:
 
 
 def _request(
-    suite: str, places: RunPlaces, run_options: RunOptions, rule: AbRule, command: str
+    ctx: click.Context,
+    suite: str,
+    builds: BuildFolders,
+    places: RunPlaces,
+    run_options: RunOptions,
+    rule: AbRule,
 ) -> Request:
     """Return the request, without the parts that an A/B run does not have."""
     config = read_config(places.configs, suite)
@@ -182,7 +188,9 @@ def _request(
         control=False,
         repeat_disturbed=0,
     )
-    return Request(config, chosen, selection_of(config, chosen, run_options), command)
+    find = finder(config, ctx.obj, builds.a, builds.b)
+    selection = selection_of(config, chosen, run_options, find)
+    return Request(config, chosen, selection, ctx.meta["command"])
 
 
 def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:

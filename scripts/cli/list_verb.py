@@ -9,8 +9,9 @@ import click
 from scripts.cli import options
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.option_types import names
-from scripts.cli.selection import read_config, suite_of
+from scripts.cli.selection import chosen_engines, read_config, suite_of
 from scripts.machine.system_access import SystemAccess
+from scripts.planning.engine_choice import finder
 from scripts.show.listing import Document, list_document, list_lines, shows_broken
 from scripts.show.output import print_note
 from scripts.show.run_list import run_entries
@@ -22,6 +23,7 @@ _LISTS = ("engines", "scenarios", "suites", "cells", "runs")
 @click.argument("what", required=False, metavar=f"[{'|'.join(_LISTS)}]")
 @click.argument("suite", required=False)
 @click.option("--all", "show_all", is_flag=True, help="Show each scenario of a sweep.")
+@options.ENGINES
 @options.stacked(options.JSON, options.BUILD, options.CONFIGS, options.STORED_RUNS)
 @click.pass_obj
 def list_command(
@@ -29,6 +31,7 @@ def list_command(
     what: str | None,
     suite: str | None,
     show_all: bool,
+    engines: tuple[str, ...],
     as_json: bool,
     build_dir: Path,
     configs_dir: Path,
@@ -36,7 +39,8 @@ def list_command(
 ) -> None:
     """List engines, scenarios, suites, cells or runs.
 
-    Engines are listed with their versions, or the reason why they are missing.  A
+    Engines are listed with their versions, or the reason why they are missing, and
+    with the groups that -e accepts.  A
     broken file is listed with its error, and the exit code is 2.  A sweep is
     shown as one line; use --all or --json to list each scenario.  SUITE is for
     `list cells` only.  A run is a directory in the results directory: to delete the
@@ -45,6 +49,7 @@ def list_command(
     \b
     Examples:
       scripts/kvmatrix list
+      scripts/kvmatrix list engines -e lsm
       scripts/kvmatrix list scenarios --all
       scripts/kvmatrix list cells quick
       scripts/kvmatrix list runs
@@ -61,17 +66,12 @@ def list_command(
             raise click.UsageError(f"list {what}: SUITE is for list cells only")
         if show_all and what not in (None, "scenarios"):
             raise click.UsageError(f"list {what}: --all is for scenarios only")
+        if engines and what not in ("engines", "cells"):
+            raise click.UsageError("--engine: is for list engines and list cells only")
         if what == "runs":
             document: Document = {"runs": run_entries(results_dir)}
         else:
-            config = read_config(configs_dir)
-            if what == "cells":
-                if suite is None:
-                    raise click.UsageError(
-                        "list cells: name a suite, such as: list cells quick"
-                    )
-                suite_of(config, suite)
-            document = list_document(config, build_dir, what, suite, system)
+            document = _configured(system, what, suite, engines, build_dir, configs_dir)
         if as_json:
             click.echo(json.dumps(document, indent=1))
         elif what == "runs" and not document["runs"]:
@@ -82,3 +82,27 @@ def list_command(
         return 2 if shows_broken(document) else 0
 
     sys.exit(exit_code_of(work))
+
+
+def _configured(
+    system: SystemAccess,
+    what: str | None,
+    suite: str | None,
+    engines: tuple[str, ...],
+    build_dir: Path,
+    configs_dir: Path,
+) -> Document:
+    """Return the lists of a configuration.  Raises click.UsageError."""
+    config = read_config(configs_dir)
+    if what == "cells":
+        if suite is None:
+            raise click.UsageError(
+                "list cells: name a suite, such as: list cells quick"
+            )
+        suite_of(config, suite)
+    chosen: tuple[str, ...] = ()
+    if engines:
+        find = finder(config, system, build_dir)
+        of = config.suites[suite] if suite else None
+        chosen = chosen_engines(engines, config, of, find).names
+    return list_document(config, build_dir, what, suite, system, chosen)

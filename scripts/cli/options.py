@@ -185,7 +185,9 @@ ENGINES = click.option(
     "engines",
     multiple=True,
     metavar="NAME[,NAME...]",
-    help="Select engines, even ones not run by default, e.g. -e leveldb,memory.",
+    help="Select engines by name, glob or group, also ones not run by default, e.g. -e"
+    " leveldb,memory or -e lsm,'lmdb*' or -e all,-rocksdb.  Groups: all, default,"
+    " ordered, advised, and those of `kvmatrix list engines`.",
 )
 SCENARIOS = click.option(
     "-s",

@@ -30,6 +30,7 @@ from scripts.measure.calibration import LARGEST_OF_FEWEST, default_sizes, measur
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, Runner, open_runner
 from scripts.planning.disk_room import free_bytes
+from scripts.planning.engine_choice import finder
 from scripts.show.estimate_text import document, text
 from scripts.show.output import Output, print_error
 from scripts.show.run_output import view_for
@@ -119,7 +120,8 @@ def plan(
             )
         config = read_config(places.configs, suite)
         chosen = suite_of(config, suite)
-        selection = selection_of(config, chosen, run_options)
+        find = finder(config, ctx.obj, places.build_dir)
+        selection = selection_of(config, chosen, run_options, find)
         note_own_defaults(config, selection)
         request = Request(config, chosen, selection, ctx.meta["command"])
         learn = SampleOptions(runs, sizes, measure, against)

@@ -17,6 +17,7 @@ from scripts.cli.selection import (
 from scripts.cli.session_flow import conclude, run_with_progress
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, open_runner
+from scripts.planning.engine_choice import finder
 from scripts.show.dry_run import dry_run_document, dry_run_lines, show_dry_run
 from scripts.show.output import Output
 from scripts.show.run_output import resume_command, view_for
@@ -58,7 +59,8 @@ def run(
     def work() -> int:
         config = read_config(places.configs, suite)
         chosen_suite = suite_of(config, suite)
-        selection = selection_of(config, chosen_suite, run_options)
+        find = finder(config, ctx.obj, places.build_dir)
+        selection = selection_of(config, chosen_suite, run_options, find)
         request = Request(config, chosen_suite, selection, ctx.meta["command"])
         with open_runner(places, ctx.obj) as runner:
             plan = runner.plan(request)

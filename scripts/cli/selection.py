@@ -4,7 +4,7 @@ import fnmatch
 import itertools
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,12 @@ from report.terms.limits import (
 from report.terms.rulebook import PACES, Flag, option_name
 from scripts.cli.option_types import check_globs, names, suite_name
 from scripts.cli.options import DEFAULT_SEED, Setting
+from scripts.planning.engine_choice import (
+    EngineChoice,
+    Found,
+    NoSuchEngine,
+    engine_choice,
+)
 from scripts.planning.new_plan import Selection, control_of
 from scripts.show.output import print_note
 
@@ -85,15 +91,20 @@ def suite_of(config: Config, name: str) -> SuiteConfig:
     return config.suites[suite_name(name, config.suites)]
 
 
-def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Selection:
-    """Return the selection of these options.  Raises click.UsageError."""
+def selection_of(
+    config: Config,
+    suite: SuiteConfig,
+    options: RunOptions,
+    find: Callable[[], Found],
+) -> Selection:
+    """Return the selection of these options.  Raises click.UsageError.
+
+    `find` finds the engines on disk; called only if the selection depends on it.
+    """
     _check_settings(options)
     engines = config.default_engines(suite)
     if options.engines:
-        for name in options.engines:
-            if name in config.broken_engines:
-                raise config.broken_engines[name]
-        engines = names(options.engines, config.engines, "engine", "--engine")
+        engines = _built(options.engines, config, suite, find)
     if options.scenarios:
         scenarios = _scenarios(config, suite.scenarios, options.scenarios)
     else:
@@ -135,6 +146,45 @@ def selection_of(config: Config, suite: SuiteConfig, options: RunOptions) -> Sel
         control=_control(suite, options, engines, repetitions),
         repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
     )
+
+
+def chosen_engines(
+    given: Sequence[str],
+    config: Config,
+    suite: SuiteConfig | None,
+    find: Callable[[], Found],
+) -> EngineChoice:
+    """Return the engines that -e selects.
+
+    Raises click.UsageError, or the ConfigError of a broken file.
+    """
+    for word in ",".join(given).split(","):
+        if error := config.broken_engines.get(word.strip()):
+            raise error
+    try:
+        return engine_choice(config, suite, given, find)
+    except NoSuchEngine as error:
+        raise click.UsageError(f"--engine: {error}") from None
+
+
+def _built(
+    given: Sequence[str],
+    config: Config,
+    suite: SuiteConfig,
+    find: Callable[[], Found],
+) -> tuple[str, ...]:
+    """Return the same without those that are not built, which a note names."""
+    choice = chosen_engines(given, config, suite, find)
+    names = tuple(name for name in choice.names if name not in choice.unbuilt)
+    if not names:
+        raise click.UsageError(f"--engine: no engine of {','.join(given)} is built")
+    if choice.unbuilt:
+        unbuilt = [config.engines[name] for name in choice.unbuilt]
+        more = dict.fromkeys(e.executable for e in unbuilt if e.is_on_request)
+        command = " ".join(["scripts/setup", *(("--with", *more) if more else ())])
+        shown = ", ".join(choice.unbuilt)
+        print_note(f"left out, because not built: {shown}; {command} builds them")
+    return names
 
 
 def _on_this_machine(config: Config, suite: SuiteConfig) -> tuple[str, ...]:

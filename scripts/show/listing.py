@@ -1,11 +1,11 @@
 """The lists of engines with their versions, scenarios, suites and cells."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from report.config.config_types import Config, SuiteConfig
+from report.config.config_types import Config, EngineConfig, SuiteConfig
 from report.config.toml_table import ConfigError
 from report.model.plan import Engine, Plan
 from report.terms import titles
@@ -30,24 +30,28 @@ def list_document(
     kind: str | None,
     suite: str | None,
     system: SystemAccess,
+    chosen: Collection[str] = (),
 ) -> Document:
-    """Return the lists requested; without `kind`, engines, scenarios and suites."""
+    """Return the lists requested; without `kind`, engines, scenarios and suites.
+
+    `chosen` are the engines to be listed, or those of the cells; (): the usual ones.
+    """
     document: Document = {}
     engines: tuple[Engine, ...] = ()
     if kind in (None, "engines", "cells"):
         with tempfile.TemporaryDirectory() as scratch:
             executor = system.executor(child_environment(scratch))
             engines = find_engines(
-                executor, build_dir, config, config.engines, Path(scratch)
+                executor, build_dir, config, chosen or config.engines, Path(scratch)
             )
             if kind == "cells" and suite is not None:
                 ask = ask_executables(executor, build_dir)
-                plan = suite_plan(config, config.suites[suite], engines, ask)
+                of = config.suites[suite]
+                plan = suite_plan(config, of, engines, ask, tuple(chosen))
                 document["cells"] = _cells(plan)
     if kind in (None, "engines"):
-        advice = {name: dict(e.advice) for name, e in config.engines.items()}
-        document["engines"] = [_engine(e, advice[e.name]) for e in engines]
-        document["engines"] += _broken(config.broken_engines)
+        document["engines"] = [_engine(e, config.engines[e.name]) for e in engines]
+        document["engines"] += _broken({} if chosen else config.broken_engines)
     if kind in (None, "scenarios"):
         document["scenarios"] = _scenarios(config)
     if kind in (None, "suites"):
@@ -56,7 +60,7 @@ def list_document(
     return document
 
 
-def _engine(engine: Engine, advice: dict[str, str]) -> dict[str, Any]:
+def _engine(engine: Engine, config: EngineConfig) -> dict[str, Any]:
     description = engine.description
     return {
         "name": engine.name,
@@ -67,7 +71,8 @@ def _engine(engine: Engine, advice: dict[str, str]) -> dict[str, Any]:
         "version": description.version if description else None,
         "assertions_live": description.assertions_live if description else None,
         "missing": engine.missing,
-        "advice": advice,
+        "groups": list(config.groups),
+        "advice": dict(config.advice),
     }
 
 
@@ -117,10 +122,15 @@ def suite_plan(
     suite: SuiteConfig,
     engines: tuple[Engine, ...],
     refusal: Refusal,
+    chosen: tuple[str, ...] = (),
 ) -> Plan:
-    """Return a plan for all cells of a suite; its name and machine are empty."""
+    """Return a plan for all cells of a suite; its name and machine are empty.
+
+    `chosen` are its engines; (): the default ones.
+    """
+    names = chosen or config.default_engines(suite)
     selection = Selection(
-        engines=config.default_engines(suite),
+        engines=names,
         scenarios=suite.scenarios,
         globs=(),
         repetitions=suite.repetitions,
@@ -128,13 +138,11 @@ def suite_plan(
         timeout_s=suite.timeout_s,
         chosen={},
         latency_repetitions=suite.latency_repetitions,
-        control=control_of(
-            suite, True, config.default_engines(suite), suite.repetitions
-        ),
+        control=control_of(suite, not chosen, names, suite.repetitions),
         repeat_disturbed=suite.repeat_disturbed,
     )
-    chosen = [e for e in engines if e.name in selection.engines]
-    return make_plan("list", "", config, suite, selection, chosen, {}, refusal)
+    found = [e for e in engines if e.name in names]
+    return make_plan("list", "", config, suite, selection, found, {}, refusal)
 
 
 def _cells(plan: Plan) -> list[dict[str, Any]]:
@@ -174,7 +182,8 @@ def _engine_row(entry: dict[str, Any]) -> tuple[str, str, str]:
     if entry["variant_of"]:
         role = f", variant of {entry['variant_of']}"
     title = f"{entry['title']} {entry['version']}"
-    return entry["name"], title, f"ready{role}: {entry['summary']}{live}"
+    groups = f" ({', '.join(entry['groups'])})" if entry["groups"] else ""
+    return entry["name"], title, f"ready{role}: {entry['summary']}{groups}{live}"
 
 
 def _scenario_row(entry: dict[str, Any]) -> tuple[str, str, str]:

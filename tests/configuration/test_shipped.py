@@ -52,6 +52,14 @@ def test_every_benchmark_is_in_a_suite() -> None:
     assert used == set(MEASURED)
 
 
+def test_every_engine_has_a_language_and_a_structure() -> None:
+    languages, structures = {"c", "cpp", "rust", "go", "java"}, {"lsm", "btree", "hash"}
+    for engine in CONFIG.engines.values():
+        if engine.role == "" and not engine.variant_of:
+            assert languages & set(engine.groups), engine.name
+            assert structures & set(engine.groups), engine.name
+
+
 def test_lmdb_has_space_for_every_size_of_ceda() -> None:
     usual = 64 << 30
     for scenario in CONFIG.scenarios.values():

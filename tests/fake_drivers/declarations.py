@@ -40,3 +40,10 @@ class UnknownFill(FakeDriver):
         for benchmark in description["benchmarks"]:
             benchmark["fill"] = "fillnone"
         return description
+
+
+class Unordered(FakeDriver):
+    """Declares that it keeps no order of keys, and does all the same."""
+
+    def describe(self) -> Record:
+        return {**super().describe(), "scans": "unordered"}
