@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from report.config.pinned_source import PinnedSource
+from report.config.source_table import NO_BUILD
 from scripts.basis.commands import run_logged
 from scripts.basis.manifest import (
     MANIFEST,
@@ -199,6 +200,9 @@ def build_all(
             dependencies=[paths[name] for name in source.needs],
             jobs=processors(),
         )
-        with screen.step(f"Compiling {source.package} {source.version} ({flags})"):
+        step = f"Compiling {source.package} {source.version} ({flags})"
+        if source.build == NO_BUILD:
+            step = f"Installing {source.package} {source.version}"
+        with screen.step(step):
             _build(prefix, job, cache, environ)
         shutil.rmtree(folder)
