@@ -50,6 +50,8 @@ class EngineConfig:
     # What setting it up costs on two processors; 0: unknown.
     setup_s: int = 0
     setup_mb: int = 0
+    floor: str = ""  # the engine that shows what its binding costs, or ""
+    twin: str = ""  # the engine that calls the same library without a binding, or ""
 
     @property
     def executable(self) -> str:

@@ -78,6 +78,10 @@ def suite_document(suite: Suite) -> dict[str, Any]:
     }
 
 
+# Fields of an engine that are recorded if they are not empty.
+_IF_ANY = ("plugin", "floor", "twin")
+
+
 def engine_documents(engines: Iterable[Engine]) -> list[dict[str, Any]]:
     """Return the documents of engines."""
     return [
@@ -93,7 +97,7 @@ def engine_documents(engines: Iterable[Engine]) -> list[dict[str, Any]]:
             "binary_sha256": engine.binary_sha256,
             "twin_of": engine.twin_of,
             "variant_of": engine.variant_of,
-            **({"plugin": engine.plugin} if engine.plugin else {}),
+            **{key: value for key in _IF_ANY if (value := getattr(engine, key))},
             **(
                 {"known_failures": dict(engine.known_failures)}
                 if engine.known_failures
@@ -277,7 +281,7 @@ def _engine_of(entry: Document) -> Engine:
         binary_sha256=entry.get("binary_sha256") or "",
         twin_of=entry.get("twin_of") or "",
         variant_of=entry.get("variant_of") or "",
-        plugin=entry.get("plugin") or "",
+        **{key: entry.get(key) or "" for key in _IF_ANY},
         known_failures=entry.get("known_failures") or {},
     )
 

@@ -24,7 +24,7 @@ from report.page import (
 )
 from report.published import published_figures
 from report.terms import titles
-from report.verdict import comparison, sweeps
+from report.verdict import chart_row, comparison, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import (
@@ -57,7 +57,7 @@ def render(run: Run) -> str:
         panels=sweeps.single(compared),
         ranked=[engine for engine in run.plan.engines if engine.ranked],
         references=[e for e in run.plan.engines if e.role == "reference"],
-        floors=_floors(compared),
+        floors=_floors(run, compared),
         looks=identity.looks(run.plan.engines),
         headline=sentences.headline(compared),
         rest=sentences.verdict_rest(compared),
@@ -121,13 +121,20 @@ def _heat(row: Row) -> str:
     return frame.plain(max(0.0, 1.0 - math.log2(row.off_best) / _HEAT_HALVINGS))
 
 
-def _floors(compared: comparison.Comparison) -> list[tuple[Chart, Row, Row | None]]:
-    """Return (chart, floor, the ranked engine nearest to the floor)."""
+def _floors(
+    run: Run, compared: comparison.Comparison
+) -> list[tuple[Chart, Row, Row | None]]:
+    """Return (chart, floor, the nearest of the ranked engines that it is for)."""
     floors = []
     for chart in compared.charts:
-        rated = [row for row in chart.rows if row.summary]
-        nearest = min(rated, key=lambda r: r.ns_per_op or 0.0, default=None)
-        floors += [(chart, floor, nearest) for floor in chart.floors]
+        for floor in chart.floors:
+            rated = [
+                row
+                for row in chart.rows
+                if row.summary and chart_row.floor_of(run, row.engine) is floor.engine
+            ]
+            nearest = min(rated, key=lambda r: r.ns_per_op or 0.0, default=None)
+            floors.append((chart, floor, nearest))
     return floors
 
 

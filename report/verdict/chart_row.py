@@ -31,6 +31,14 @@ _NOTABLE_PROCESSORS = 1.05  # more than a single thread can keep busy
 
 
 @dataclass(frozen=True)
+class Binding:
+    """What a language's binding costs: the time relative to that of the twin."""
+
+    twin: Engine  # calls the same library without the binding
+    cost: float  # 1.2: the engine needs 1.2 times the time of its twin
+
+
+@dataclass(frozen=True)
 class Row:
     """One engine in one chart; every value is None unless the cell is ok.
 
@@ -53,7 +61,8 @@ class Row:
     accepted: Ranking | None
     finished: Ranking | None
     off_baseline: float | None
-    harness_bound: bool
+    bound_by: Engine | None  # the floor, if the rate is close to it
+    binding: Binding | None
     timed: tuple[Measurement, ...]
     tail: Ranking | None
     used: Resources
@@ -68,6 +77,13 @@ class Row:
     repeated: int
     findings: tuple[str, ...]
     unfailed: str  # evidence of a known failure that did not occur, or ""
+
+    @property
+    def bound_word(self) -> str:
+        """What the rate is called if it is close to that of its floor, else ""."""
+        if self.bound_by is None:
+            return ""
+        return "binding-bound" if self.engine.floor else "harness-bound"
 
     @property
     def off_best(self) -> float | None:
@@ -155,10 +171,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Field:
-    """The engines of a chart: their rankings, and the floor's median rate in ops/s.
-
-    `floor` is 0.0 if unknown.
-    """
+    """The engines of a chart, and their rankings."""
 
     scenario: Scenario
     benchmark: str
@@ -166,7 +179,6 @@ class Field:
     finished: tuple[Ranking, ...]
     tail: tuple[Ranking, ...]
     unranked: Mapping[str, str]  # reasons, by engine
-    floor: float
 
 
 def row(run: Run, engine: Engine, field: Field) -> Row:
@@ -188,10 +200,8 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         accepted=_ranking(field.accepted, engine),
         finished=_ranking(field.finished, engine),
         off_baseline=_off_baseline(run, engine, field.benchmark, summary),
-        harness_bound=summary is not None
-        and engine.role != "floor"
-        and field.floor > 0
-        and summary.median * HARNESS_BOUND_RATIO >= field.floor,
+        bound_by=_bound_by(run, engine, field, summary),
+        binding=_binding(run, engine, field, summary),
         timed=timed,
         tail=_ranking(field.tail, engine),
         used=resources.medians(records),
@@ -209,6 +219,56 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         findings=findings_of(cell, engine),
         unfailed=unfailed(cell, engine),
     )
+
+
+def floor_of(run: Run, engine: Engine) -> Engine | None:
+    """Return the engine that does nothing behind the same binding, if it was planned.
+
+    For an engine without a binding it is the floor that no binding has.
+    """
+    bindings = {e.floor for e in run.plan.engines}
+    for floor in run.plan.engines:
+        is_own = (
+            floor.name == engine.floor if engine.floor else floor.name not in bindings
+        )
+        if floor.role == "floor" and is_own:
+            return floor
+    return None
+
+
+def _median(run: Run, engine: Engine, field: Field) -> float:
+    """Return the median rate of another engine in the chart, 0.0 if unknown."""
+    cell = run.cell(engine.name, field.scenario.name, field.benchmark)
+    summary = summary_of(cell)
+    return summary.median if summary else 0.0
+
+
+def _bound_by(
+    run: Run,
+    engine: Engine,
+    field: Field,
+    summary: repetition_stats.Summary | None,
+) -> Engine | None:
+    """Return the floor of an engine if the rate is close to it, otherwise None."""
+    floor = floor_of(run, engine)
+    if summary is None or floor is None or engine.role == "floor":
+        return None
+    rate = _median(run, floor, field)
+    return floor if 0 < rate <= summary.median * HARNESS_BOUND_RATIO else None
+
+
+def _binding(
+    run: Run,
+    engine: Engine,
+    field: Field,
+    summary: repetition_stats.Summary | None,
+) -> Binding | None:
+    """Return what an engine's binding costs, if its twin was measured."""
+    twin = next((e for e in run.plan.engines if e.name == engine.twin), None)
+    if summary is None or twin is None:
+        return None
+    rate = _median(run, twin, field)
+    return Binding(twin, rate / summary.median) if rate else None
 
 
 def findings_of(cell: Cell | None, engine: Engine) -> tuple[str, ...]:

@@ -227,7 +227,6 @@ def _chart(
     field = chart_row.Field(
         *(scenario, benchmark, accepted, finished, tail),
         unranked=eligibility.unranked(run, scenario.name, benchmark),
-        floor=_floor(run, scenario.name, benchmark),
     )
     by_role: dict[str, list[Row]]
     by_role = {"": [], "reference": [], "floor": [], "control": []}
@@ -243,14 +242,6 @@ def _chart(
         tuple(by_role["floor"]),
         tuple(by_role["control"]),
     )
-
-
-def _floor(run: Run, scenario: str, benchmark: str) -> float:
-    """Return the median rate of the floor in ops/s, 0.0 if unknown."""
-    floors = [engine for engine in run.plan.engines if engine.role == "floor"]
-    cells = (run.cell(engine.name, scenario, benchmark) for engine in floors)
-    summaries = map(chart_row.summary_of, cells)
-    return max((summary.median for summary in summaries if summary), default=0.0)
 
 
 def _row(chart: Chart, engine: Engine) -> Row:

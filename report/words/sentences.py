@@ -228,8 +228,12 @@ def remarks(row: Row) -> list[str]:
         texts.append(f"stopped by the time limit after {done} of {planned}")
     if row.unfailed:
         texts.append(f"{NOT_OCCURRED}: {row.unfailed}")
-    if row.harness_bound:
-        texts.append("harness-bound")
+    if row.bound_by:
+        of = f" (the floor is {row.bound_by.title})" if row.engine.floor else ""
+        texts.append(row.bound_word + of)
+    if row.binding:
+        cost, title = row.binding.cost, row.binding.twin.title
+        texts.append(f"takes {cost:.2f} times as long as {title}, of the same library")
     if row.from_device:
         texts.append(FROM_DEVICE)
     if row.unranked:
@@ -268,8 +272,9 @@ def flags(row: Row) -> list[tuple[str, str]]:
         marks.append(("†", "not ranked: the chart has the reason"))
     if row.truncated:
         marks.append(("‡", "ended by the time limit"))
-    if row.harness_bound:
-        marks.append(("§", "harness-bound: close to the cost of the harness itself"))
+    if row.bound_word:
+        whose = "its binding" if row.engine.floor else "the harness itself"
+        marks.append(("§", f"{row.bound_word}: close to the cost of {whose}"))
     for sign in dict.fromkeys(sign for sign, _ in signed_warnings(row)):
         marks.append((sign, MEANINGS[sign]))
     return marks

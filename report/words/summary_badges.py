@@ -57,7 +57,8 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
             "cells ended by their time limit",
         ),
         (sum(r.wide for r in rows), "cell spread over 5 %", "cells spread over 5 %"),
-        (sum(r.harness_bound for r in rows), "harness-bound cell", ""),
+        (sum(r.bound_word == "harness-bound" for r in rows), "harness-bound cell", ""),
+        (sum(r.bound_word == "binding-bound" for r in rows), "binding-bound cell", ""),
         (sum(bool(r.unranked) for r in rows), "unranked cell", "unranked cells"),
         (
             sum(bool(r.findings) for r in rows),

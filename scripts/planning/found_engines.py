@@ -81,5 +81,7 @@ def _find(
         binary_sha256=checksum,
         variant_of=engine.variant_of,
         plugin=engine.plugin,
+        floor=engine.floor,
+        twin=engine.twin,
         known_failures=config.known_failures(engine),
     )
