@@ -51,7 +51,7 @@ class EngineConfig:
     setup_s: int = 0
     setup_mb: int = 0
     floor: str = ""  # the engine that shows what its binding costs, or ""
-    twin: str = ""  # the engine that calls the same library without a binding, or ""
+    binding_of: str = ""  # the engine that calls the same library directly, or ""
 
     @property
     def executable(self) -> str:

@@ -9,7 +9,7 @@ anything else is installed.
 import fnmatch
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from report.config.config_types import (
@@ -125,12 +125,23 @@ def engines_of(
         if clash := next((word for word in engine.groups if word in every), ""):
             problem = f"{clash!r} is the name of an engine; rename the group"
             raise ConfigError(document.file, f"engine[{engine.name}].groups", problem)
-        if engine.sources_of:
-            key = f"engine[{engine.name}].sources_of"
-            known(document, key, engine.sources_of, every, "engine")
+        for key in ("sources_of", "floor", "binding_of"):
+            if other := getattr(engine, key):
+                at = f"engine[{engine.name}].{key}"
+                known(document, at, other, every, "engine")
         if engine.variant_of or engine.role == VARIANT:
             _check_variant(document, engine, every)
-    return engines
+    return {name: _inheriting(engine, every) for name, engine in engines.items()}
+
+
+def _inheriting(
+    engine: EngineConfig, engines: Mapping[str, EngineConfig]
+) -> EngineConfig:
+    """Return a variant with what it shares with its engine; others as they are."""
+    if not engine.variant_of:
+        return engine
+    of = engines[engine.variant_of]
+    return replace(engine, plugin=of.plugin, floor=of.floor, binding_of=of.binding_of)
 
 
 def _check_variant(
@@ -156,9 +167,11 @@ def _check_variant(
         problem = f"a variant cannot have the role {engine.role!r}"
         problem += f'; expected "" or "{VARIANT}"'
         raise ConfigError(document.file, f"engine[{engine.name}].role", problem)
-    if engine.plugin:
-        problem = f"runs the executable of {engine.variant_of!r}; remove it"
-        raise ConfigError(document.file, f"engine[{engine.name}].plugin", problem)
+    for key in ("plugin", "floor", "binding_of"):
+        if getattr(engine, key):
+            problem = f"is that of {engine.variant_of!r}, whose executable it runs"
+            problem += "; remove it"
+            raise ConfigError(document.file, f"engine[{engine.name}].{key}", problem)
     if engine.sources or engine.sources_of or engine.libraries:
         problem = f"runs the executable of {engine.variant_of!r}, so it cannot have"
         problem += " sources; remove source, library and sources_of"
@@ -169,7 +182,8 @@ def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
     table.only(
         *("name", "title", "url", "summary", "role", "sources_of", "source"),
         *("variant_of", "flags", "advice", "library", "toolchain"),
-        *("setup_s", "setup_mb", "plugin", "known_failures", "groups"),
+        *("setup_s", "setup_mb", "plugin", "floor", "binding_of"),
+        *("known_failures", "groups"),
     )
     role = table.text("role", "")
     known(table, "role", role, ROLES, "role")
@@ -190,6 +204,8 @@ def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
         known_failures=_known_failures(table.table("known_failures")),
         file=table.file,
         plugin=_plugin(table),
+        floor=table.text("floor", ""),
+        binding_of=table.text("binding_of", ""),
         is_on_request=is_on_request,
         libraries=libraries_of(table),
         toolchain=toolchain,

@@ -68,7 +68,7 @@ class Engine:
     variant_of: str = ""  # the engine whose executable a variant runs, or ""
     plugin: str = ""  # the path of a plug-in outside of the build, or ""
     floor: str = ""  # the engine that shows what its binding costs, or ""
-    twin: str = ""  # the engine that calls the same library without a binding, or ""
+    binding_of: str = ""  # the engine that calls the same library directly, or ""
     # Evidence by benchmark, or by a glob of them; see report.trust.known_failures.
     known_failures: Mapping[str, str] = field(default_factory=dict)
 

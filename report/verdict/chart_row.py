@@ -264,7 +264,7 @@ def _binding(
     summary: repetition_stats.Summary | None,
 ) -> Binding | None:
     """Return what an engine's binding costs, if its twin was measured."""
-    twin = next((e for e in run.plan.engines if e.name == engine.twin), None)
+    twin = next((e for e in run.plan.engines if e.name == engine.binding_of), None)
     if summary is None or twin is None:
         return None
     rate = _median(run, twin, field)

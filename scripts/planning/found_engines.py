@@ -82,6 +82,6 @@ def _find(
         variant_of=engine.variant_of,
         plugin=engine.plugin,
         floor=engine.floor,
-        twin=engine.twin,
+        binding_of=engine.binding_of,
         known_failures=config.known_failures(engine),
     )

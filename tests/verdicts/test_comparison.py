@@ -1,7 +1,8 @@
 """The rows of a chart: medians, noise, the cost of observation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -23,11 +24,19 @@ EVEN = {"alpha": 1000.0, "beta-tree": 500.0, "gamma": 100.0, "floor": 60000.0}
 
 
 def run_of(
-    folder: Path, rates: dict[str, Rates], change: Callable[[Line], None] | None = None
+    folder: Path,
+    rates: dict[str, Rates],
+    change: Callable[[Line], None] | None = None,
+    bindings: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> Run:
-    """Return a run of the baseline only, each repetition at exactly this rate."""
+    """Return a run of the baseline only, each repetition at exactly this rate.
+
+    `bindings` has changes of the plan's engines.
+    """
     plan = synthetic_run.plan((*synthetic_run.ENGINES, synthetic_run.CONTROL))
     plan["engines"][-1]["twin_of"] = "alpha"
+    for engine in plan["engines"]:
+        engine |= bindings.get(engine["name"], {})
     plan["scenarios"] = plan["scenarios"][:1]
     plan["cells"] = [c for c in plan["cells"] if c["scenario"] == "baseline"]
     lines = []
@@ -250,3 +259,41 @@ def test_repeated_attempts_are_counted(tmp_path: Path) -> None:
         ("beta-tree", "fillrandom"): (2, ()),
         ("gamma", "fillseq"): (2, ("repetition 1: other processes wrote 64 MiB",)),
     }
+
+
+# gamma is a binding of alpha's library; beta-tree does nothing behind the same binding.
+BINDING = {
+    "beta-tree": {"role": "floor"},
+    "gamma": {"floor": "beta-tree", "binding_of": "alpha"},
+}
+
+
+def test_an_engine_behind_a_binding_is_compared_with_the_floor_of_that_binding(
+    tmp_path: Path,
+) -> None:
+    """Its floor is 500 ops/s, not the 60,000 of the harness itself."""
+    rates = {"readrandom": {"gamma": 170.0}, "readseq": {"gamma": 160.0}}
+    compared = comparison.compare(run_of(tmp_path, rates, bindings=BINDING))
+    close, far = (row_of(compared, b, "gamma") for b in ("readrandom", "readseq"))
+    assert (close.bound_word, far.bound_word) == ("binding-bound", "")
+    assert any("binding-bound (the floor is " in t for t in sentences.remarks(close))
+    assert ("§", "binding-bound: close to the cost of its binding") in sentences.flags(
+        close
+    )
+
+
+def test_the_floor_of_a_binding_is_not_that_of_other_engines(tmp_path: Path) -> None:
+    """An engine without a binding is compared with the floor that nothing names."""
+    rates = {"readrandom": {"alpha": 30000.0}, "readseq": {"alpha": 1400.0}}
+    compared = comparison.compare(run_of(tmp_path, rates, bindings=BINDING))
+    words = [row_of(compared, b).bound_word for b in ("readrandom", "readseq")]
+    assert words == ["harness-bound", ""]
+
+
+def test_the_report_says_what_a_binding_costs(tmp_path: Path) -> None:
+    """The time relative to that of the same library without the binding."""
+    rates = {"readrandom": {"alpha": 1000.0, "gamma": 800.0}}
+    compared = comparison.compare(run_of(tmp_path, rates, bindings=BINDING))
+    remarks = sentences.remarks(row_of(compared, "readrandom", "gamma"))
+    assert any("takes 1.25 times as long as Alpha" in text for text in remarks)
+    assert row_of(compared, "readrandom", "alpha").binding is None
