@@ -299,7 +299,7 @@ struct Driver {
   std::unique_ptr<Database> (*open)(const Options& options);
 
   // Of engines in other languages.
-  bool gets_blocks = false;     // offers Session::GetBlock(): calls cost much
+  bool gets_blocks = false;       // offers Session::GetBlock(): calls cost much
   bool (*rehearses)() = nullptr;  // not null: compiled just in time, and slow
                                   // until it has run; true: is to be warmed up
   bool hides_barriers = false;  // calls the kernel itself: they are not counted

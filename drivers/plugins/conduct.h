@@ -34,7 +34,8 @@ class Conduct {
 size_t CountThreads();
 
 // Throws std::runtime_error if more than `before` threads are left once a
-// database has been closed.  Waits up to five seconds for threads that are ending.
+// database has been closed.  Waits up to five seconds for threads that are
+// ending.
 void RequireThreadsEnded(size_t before);
 
 }  // namespace kvmatrix

@@ -167,11 +167,12 @@ def _check_variant(
         problem = f"a variant cannot have the role {engine.role!r}"
         problem += f'; expected "" or "{VARIANT}"'
         raise ConfigError(document.file, f"engine[{engine.name}].role", problem)
-    for key in ("plugin", "floor", "binding_of"):
-        if getattr(engine, key):
+    for shared in ("plugin", "floor", "binding_of"):
+        if getattr(engine, shared):
             problem = f"is that of {engine.variant_of!r}, whose executable it runs"
             problem += "; remove it"
-            raise ConfigError(document.file, f"engine[{engine.name}].{key}", problem)
+            at = f"engine[{engine.name}].{shared}"
+            raise ConfigError(document.file, at, problem)
     if engine.sources or engine.sources_of or engine.libraries:
         problem = f"runs the executable of {engine.variant_of!r}, so it cannot have"
         problem += " sources; remove source, library and sources_of"

@@ -11,6 +11,7 @@ from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
 from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
 from scripts.machine.repetition_monitor import MachineMonitor, RepetitionMonitor
+from scripts.planning.engine_program import Stamps, program_of
 from scripts.planning.executable import (
     Step,
     flag_arguments,
@@ -18,7 +19,6 @@ from scripts.planning.executable import (
     process_flags,
 )
 from scripts.planning.order import ScheduledRepetition
-from scripts.planning.program import Stamps, program_of
 from scripts.store.own_files import WorkFolder, remove
 
 REASON_CHARS = 500

@@ -19,6 +19,7 @@ from scripts.measure.driver_call import RunContext
 from scripts.measure.events import Notice, View
 from scripts.measure.loop import Loop
 from scripts.planning.disk_room import needed_bytes
+from scripts.planning.engine_program import Runnable, Stamps, program_of
 from scripts.planning.executable import NOT_BUILT
 from scripts.planning.found_engines import (
     ask_executables,
@@ -26,7 +27,6 @@ from scripts.planning.found_engines import (
     find_engines,
 )
 from scripts.planning.new_plan import Selection, make_plan
-from scripts.planning.program import Runnable, Stamps, program_of
 from scripts.planning.resume_check import changes
 from scripts.store.own_files import WorkFolder, work_folder
 from scripts.store.run_places import (

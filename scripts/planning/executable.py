@@ -11,7 +11,7 @@ from report.terms.limits import MOST_ANSWER_BYTES
 from report.terms.rulebook import FLAGS, PACES, Benchmark, Flag, Flags
 from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, ProcessResult
-from scripts.planning.program import Program
+from scripts.planning.engine_program import Program
 
 DESCRIBE_TIMEOUT_S = 20
 NOT_BUILT = "not built"

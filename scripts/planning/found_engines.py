@@ -8,13 +8,13 @@ from report.model.plan import Engine
 from report.terms.rulebook import Flags
 from scripts.machine.child_process import Executor
 from scripts.planning.disk_room import DiskFull, looks_full
+from scripts.planning.engine_program import program_of
 from scripts.planning.executable import (
     NotUsable,
     Refusal,
     describe,
     refusal,
 )
-from scripts.planning.program import program_of
 
 CHILD_PATH = "/usr/bin:/bin"
 

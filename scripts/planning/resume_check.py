@@ -7,7 +7,7 @@ from typing import Any
 from report.config.config_types import Config
 from report.config.toml_table import ConfigError
 from report.model.plan import Plan
-from scripts.planning.program import program_of
+from scripts.planning.engine_program import program_of
 from scripts.planning.settings import differences, resolve_flags
 
 

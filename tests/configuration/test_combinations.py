@@ -10,8 +10,8 @@ import pytest
 from report.config.toml_table import ConfigError
 from report.terms.rulebook import FLAGS, PATH, SCENARIO_FLAGS, Flag, recorded
 from scripts.machine.child_process import Spawner, Stop
+from scripts.planning.engine_program import Program
 from scripts.planning.executable import refusal
-from scripts.planning.program import Program
 from tests.configuration.test_scenario_file import BASE, load_config
 from tests.places import BUILD, ROOT
 from tests.support import make_rulebook

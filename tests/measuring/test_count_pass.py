@@ -22,9 +22,9 @@ from scripts.ab.counting_tools import STRACE, VALGRIND, Tool, find_tools
 from scripts.ab.reduced_cell import reduced_flags, reduced_plan
 from scripts.machine.child_process import PeriodicCall, ProcessResult, Spawner
 from scripts.measure.driver_call import RunContext
+from scripts.planning.engine_program import program_of
 from scripts.planning.executable import describe
 from scripts.planning.found_engines import child_environment
-from scripts.planning.program import program_of
 from scripts.store.own_files import WorkFolder
 from tests.builders.count_reports import REFS, TABLE
 from tests.builders.simple_plans import description, engine, plan

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.planning.program import program_of
+from scripts.planning.engine_program import program_of
 
 
 @dataclass(frozen=True)
