@@ -1,5 +1,6 @@
 """An engine of another repository, built and measured from an installed package."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from tests.places import BUILD, PATIENCE_S, ROOT
 pytestmark = pytest.mark.slow
 
 EXAMPLE = ROOT / "tests/out_of_tree"
+SOME_CELLS_MISSING = 3
 
 
 def run(*command: str | Path, cwd: Path, **more: str) -> str:
@@ -57,16 +59,36 @@ def test_the_suites_come_as_tests(repository: Path) -> None:
         assert f"{suite}_journal" in text
 
 
+BROKEN = """
+[[engine]]
+name = "broken"
+title = "Broken"
+summary = "no plug-in"
+plugin = "CMakeLists.txt"
+"""
+
+
 def test_it_is_measured_next_to_ours(repository: Path, tmp_path: Path) -> None:
-    """$KVMATRIX_DRIVERS names the folder with the engine's TOML file."""
-    run(
-        *(sys.executable, "-m", "scripts.cli.main", "run", "smoke"),
-        *("-e", "journal,memory", "-k", "smoke/readrandom", "-q"),
-        *("--results-dir", tmp_path / "results", "--data-dir", tmp_path),
-        *("--build-dir", BUILD),
+    """$KVMATRIX_DRIVERS names the folder; a broken plug-in stops no other engine."""
+    (repository / "broken.toml").write_text(BROKEN)
+    (tmp_path / "data").mkdir()
+    result = subprocess.run(
+        [
+            *(sys.executable, "-m", "scripts.cli.main", "run", "smoke"),
+            *("-e", "journal,broken,memory", "-k", "*/baseline/readrandom", "-q"),
+            *("--results-dir", tmp_path / "results", "--data-dir", tmp_path / "data"),
+            *("--build-dir", BUILD),
+        ],
         cwd=ROOT,
-        KVMATRIX_DRIVERS=str(repository),
+        env=os.environ | {"KVMATRIX_DRIVERS": str(repository)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    lines = next((tmp_path / "results").glob("*/measurements.jsonl")).read_text()
-    assert '"engine":"journal"' in lines.replace(" ", "")
-    assert '"status":"ok"' in lines.replace(" ", "")
+    assert result.returncode == SOME_CELLS_MISSING, result.stdout + result.stderr
+    file = next((tmp_path / "results").glob("*/measurements.jsonl"))
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    statuses = {(line["engine"], line["status"]) for line in lines}
+    assert {("journal", "ok"), ("broken", "missing"), ("memory", "ok")} == statuses
+    reasons = {line["reason"] for line in lines if line["engine"] == "broken"}
+    assert all("invalid ELF header" in reason for reason in reasons)
