@@ -258,11 +258,23 @@ def _facts(row: Row) -> list[str]:
             facts.append(form.format(numbers.seconds(notable_ns)))
     if row.processors is not None:
         facts.append(f"uses {row.processors:.1f} processors")
+    facts += _jit_warmup(row)
     if row.most_stalled is not None:
         count = numbers.count(row.most_stalled.figure("stall_count") or 0, "stall")
         stalled_ns = row.most_stalled.figure("stalled_ns") or 0
         facts.append(f"{count}, {numbers.seconds(stalled_ns)} in all")
     return facts
+
+
+def _jit_warmup(row: Row) -> list[str]:
+    """Return how long an engine that is compiled while it runs was warmed up."""
+    warmups = [w for m in row.repetitions if (w := m.record.get("jit_warmup"))]
+    if not warmups:
+        return []
+    longest_ns = max(warmup["elapsed_ns"] for warmup in warmups)
+    unsteady = sum(not warmup["steady"] for warmup in warmups)
+    state = f"no steady state in {unsteady} of {len(warmups)}" if unsteady else "steady"
+    return [f"JIT warm-up of up to {numbers.seconds(longest_ns)}, {state}"]
 
 
 def flags(row: Row) -> list[tuple[str, str]]:

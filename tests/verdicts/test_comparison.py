@@ -297,3 +297,18 @@ def test_the_report_says_what_a_binding_costs(tmp_path: Path) -> None:
     remarks = sentences.remarks(row_of(compared, "readrandom", "gamma"))
     assert any("takes 1.25 times as long as Alpha" in text for text in remarks)
     assert row_of(compared, "readrandom", "alpha").binding is None
+
+
+def test_the_report_says_how_long_an_engine_was_warmed_up(tmp_path: Path) -> None:
+    """And in how many repetitions its rate was not steady by then."""
+
+    def warm(line: Line) -> None:
+        if line["benchmark"] == "readseq" and line["engine"] == "alpha":
+            steady = line["repetition"] != 2
+            line["jit_warmup"] = {"elapsed_ns": 2_000_000_000, "steady": steady}
+
+    compared = comparison.compare(run_of(tmp_path, {}, warm))
+    text = "JIT warm-up of up to 2.00 s, no steady state in 1 of 3"
+    assert text in sentences.remarks(row_of(compared, "readseq"))
+    remarks = sentences.remarks(row_of(compared, "readrandom"))
+    assert not any("warm-up" in remark for remark in remarks)
