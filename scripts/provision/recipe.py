@@ -112,7 +112,8 @@ def environment(job: Job, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _cmake(job: Job) -> list[list[str]]:
-    build = str(job.root / _BUILD)
+    build, targets = str(job.root / _BUILD), _targets(job.source)
+    options = [option for option in job.source.options if option not in targets]
     configure = [
         *("cmake", "-S", str(job.root), "-B", build, "-G", "Ninja"),
         "-DCMAKE_BUILD_TYPE=Release",
@@ -122,9 +123,11 @@ def _cmake(job: Job) -> list[list[str]]:
         "-DCMAKE_INSTALL_LIBDIR=lib",
         f"-DCMAKE_PREFIX_PATH={';'.join(map(str, job.dependencies))}",
         "-DBUILD_SHARED_LIBS=OFF",
-        *(o.replace("{repository}", str(_REPOSITORY)) for o in job.source.options),
+        *(option.replace("{repository}", str(_REPOSITORY)) for option in options),
     ]
     compile_ = ["cmake", "--build", build, "--verbose", "--parallel", str(job.jobs)]
+    if targets:  # all that is installed, and not what is built by default
+        compile_ += ["--target", *targets]
     install = ["env", f"DESTDIR={job.stage}", "cmake", "--install", build]
     return [configure, compile_, install]
 
@@ -155,7 +158,7 @@ def _make(job: Job) -> list[list[str]]:
 
 
 def _targets(source: PinnedSource) -> list[str]:
-    """Return the options that are targets of a makefile instead of "install"."""
+    """Return the options that are targets of the build, instead of its default."""
     return [o for o in source.options if re.fullmatch(r"[a-z][a-z_-]*", o)]
 
 

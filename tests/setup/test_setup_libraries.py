@@ -62,6 +62,18 @@ def job_of(source: PinnedSource) -> recipe.Job:
     )
 
 
+def test_cmake_builds_only_the_targets_that_are_named() -> None:
+    source = replace(
+        make_source(), build="cmake", options=("-DA=B", "one", "two_static")
+    )
+    configure, compile_, install = recipe.commands(job_of(source))
+    assert configure[-1] == "-DA=B"
+    assert compile_[-3:] == ["--target", "one", "two_static"]
+    assert install[-2:] == ["--install", "/tree/kvmatrix-build"]
+    everything = recipe.commands(job_of(replace(source, options=("-DA=B",))))[1]
+    assert "--target" not in everything
+
+
 def test_a_makefile_gets_our_flags_and_places() -> None:
     options = ("--directory=deep", "OPT={flags}")
     job = job_of(replace(make_source(), build="make", options=options))
