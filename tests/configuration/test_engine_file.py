@@ -48,6 +48,7 @@ def test_a_name_in_two_files_is_an_error_that_names_both(tmp_path: Path) -> None
     path = put(folder / "engines", "again", ENGINES)
     config = load_readable(folder)
     assert list(config.engines) == ["one"]
+    assert list(config.broken_engines) == [str(path)]  # "one" itself is sound
     (error,) = config.broken
     assert str(error) == (
         f"{path}: engine[one].name: 'one' is already used by {folder}/engines.toml;"

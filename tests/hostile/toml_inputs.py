@@ -95,6 +95,8 @@ ENGINES_RULES: Rules = {
                     **{"name": _TEXT, "title": _TITLE, "summary": _TEXT, "url": _TEXT},
                     **{"role": _TEXT, "variant_of": _TEXT, "sources_of": _TEXT},
                     **{"flags": {"type": "object"}, "source": {"type": "array"}},
+                    **{"library": {"type": "array"}, "toolchain": _TEXT},
+                    **{"plugin": _TEXT, "setup_s": {"type": "integer"}},
                 },
                 "required": ["name", "title", "summary"],
                 "additionalProperties": False,

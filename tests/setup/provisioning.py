@@ -97,6 +97,7 @@ esac
 """
 # apt-get OPTION... source --download-only PACKAGE=VERSION: files with their own names
 _APT = r"""
+echo "$*" >> "$0.calls"
 case "$*" in *" source "*)
   for name in fake_1-1.dsc fake_1.orig.tar.gz fake_1-1.debian.tar.xz; do
     printf "%s$TAMPERED" "$name" > "$name"

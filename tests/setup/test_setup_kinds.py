@@ -294,7 +294,9 @@ def test_a_folder_of_a_source_package_is_built_beside_it(
     assert manifest["origin"] == "Debian source package fake 1-1"
 
 
-def test_one_source_package_serves_two_libraries(checkout: Checkout) -> None:
+def test_one_source_package_serves_two_libraries(
+    checkout: Checkout, tmp_path: Path
+) -> None:
     source = make_source()
     other = engines_text(replace(source, engine="other", package="part"))
     other = other.replace("\noptions", '\nsource = "fake"\noptions')
@@ -302,6 +304,8 @@ def test_one_source_package_serves_two_libraries(checkout: Checkout) -> None:
     ready(checkout)
     assert "set(KVM_ENGINE_PACKAGES fake part)" in libraries(checkout)
     assert len(list((checkout.cache / "downloads").iterdir())) == 3
+    calls = (tmp_path / "bin/apt-get.calls").read_text()
+    assert calls.endswith(" source --download-only fake=1-1\n")
 
 
 def test_every_part_of_a_pin_changes_the_key_of_its_library() -> None:
