@@ -76,7 +76,7 @@ endfunction()
 # scripts/setup reads it, and removes one that was built earlier.
 function(not_built name why)
   message(STATUS "db_bench_${name}: not built, ${why}")
-  set(executable ${CMAKE_CURRENT_BINARY_DIR}/db_bench_${name})
+  set(executable ${CMAKE_BINARY_DIR}/drivers/db_bench_${name})
   file(WRITE ${executable}.why "${why}\n")
   file(REMOVE ${executable})
 endfunction()

@@ -1,0 +1,72 @@
+//! What an engine implements.
+
+use crate::abi;
+use crate::scan::Scan;
+use crate::types::{Error, Flags, Guarantee, Limits, Options, Result, Scans, Setting, Update};
+use std::ffi::CStr;
+
+/// A database that is open.  The contract of each method is that of the one
+/// with its name in kvmatrix's common/driver.h; what is said here is added.
+///
+/// An error of the engine's crate becomes an [`Error`] by `?`, and a panic
+/// becomes one too.  Dropping the value closes the database; by then all
+/// sessions have been dropped.
+pub trait Engine: Sized + Send + Sync + 'static {
+    /// The name in kvmatrix's configuration.
+    const NAME: &'static CStr;
+    /// The package of Cargo.lock that is measured, such as `"redb"`: the
+    /// version and the checksum are taken from there.
+    const CRATE: &'static str;
+    /// An SPDX expression for the shared object.
+    const LICENCE: &'static CStr;
+    /// What `Options::compression` enables; empty: nothing.
+    const CODEC: &'static CStr = c"";
+    const SCANS: Scans = Scans::BothWays;
+    /// `KVM_...` properties of kvmatrix/driver.h.
+    const PROPERTIES: u32 = 0;
+    /// Settings that only this engine has.
+    const FLAGS: &'static [abi::kvm_flag] = &[];
+    /// Whether the values of several gets may be kept at once.  If not, each
+    /// get is a call of its own.
+    const BLOCKS: bool = true;
+
+    /// What a session reads through, such as a read transaction; it sees all that was committed
+    /// before it was made.
+    type Reader: Send;
+    /// The answer of a get, which keeps its bytes valid.
+    type Value: AsRef<[u8]> + Send;
+
+    /// What the engine documents if it is buffered, consistent and durable.
+    fn guarantees(flags: &Flags) -> [Guarantee; 3];
+    fn open(options: &Options) -> Result<Self>;
+    fn limits(&self) -> Limits {
+        Limits::default()
+    }
+    fn flush(&self) -> Result<()>;
+    /// Does nothing by default, for engines that defer no work.
+    fn settle(&self) -> Result<()> {
+        Ok(())
+    }
+    fn compact(&mut self) -> Result<()> {
+        Err(Error::Unsupported("does not compact on request".into()))
+    }
+    fn settings(&self) -> Vec<Setting>;
+    /// Counts of waiting and repeated calls.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+    /// Closes the database if closing can fail.
+    fn close(self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns a reader for one get or scan or, with [`HOLD_READ_TXN`](crate::HOLD_READ_TXN), for
+    /// all of a session until something is committed.
+    ///
+    /// It is dropped before the session's next call and before each call on the database, possibly
+    /// on another thread, so that no idle session keeps the engine from its work.
+    fn reader(&self) -> Result<Self::Reader>;
+    fn get(&self, reader: &mut Self::Reader, key: &[u8]) -> Result<Option<Self::Value>>;
+    fn scan(&self, reader: &mut Self::Reader, scan: &mut Scan) -> Result<()>;
+    fn write(&self, batch: &[Update]) -> Result<()>;
+}

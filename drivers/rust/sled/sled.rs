@@ -1,0 +1,98 @@
+//! sled: a Bw-tree over a log.  github.com/spacejam/sled
+
+use kvmatrix_driver::*;
+use sled::{Batch, Config, Db, IVec, Mode};
+use std::ffi::CStr;
+
+const INTERVAL: &CStr = c"https://docs.rs/sled/0.34/sled/struct.Config.html#method.flush_every_ms";
+
+const LEAST_CACHE: u64 = 256; // or it panics
+
+struct Sled {
+    database: Db,
+    settings: Vec<Setting>,
+}
+
+impl Engine for Sled {
+    const NAME: &'static CStr = c"sled";
+    const CRATE: &'static str = "sled";
+    const LICENCE: &'static CStr = c"MIT OR Apache-2.0";
+    const PROPERTIES: u32 = abi::KVM_KEEPS_THREADS; // a pool of the process
+    const FLAGS: &'static [abi::kvm_flag] = &[
+        flag(c"flush_every_ms", c"uint64", c"500", c"interval of background flushes; 0: none"),
+        flag(c"high_throughput", c"bool", c"false", c"Mode::HighThroughput, not LowSpace"),
+    ];
+    type Reader = ();
+    type Value = IVec;
+
+    fn guarantees(_: &Flags) -> [Guarantee; 3] {
+        let newest = (Promise::LosesNewest, INTERVAL);
+        [newest, newest, (Promise::NotOffered, c"")]
+    }
+
+    fn open(options: &Options) -> Result<Self> {
+        if options.durability == Durability::Durable {
+            // Although it is documented to: spacejam/sled#1452.
+            let problem = "its flush() calls sync_file_range(), which makes nothing durable";
+            return Err(Error::Unsupported(problem.into()));
+        }
+        let interval = options.flags.get(c"flush_every_ms");
+        let fast = options.flags.get(c"high_throughput");
+        let config = Config::new()
+            .path(&options.path)
+            .cache_capacity(options.cache_size.max(LEAST_CACHE))
+            .flush_every_ms((interval > 0).then_some(interval))
+            .mode(if fast { Mode::HighThroughput } else { Mode::LowSpace });
+        let settings = vec![
+            reported("cache_size", config.cache_capacity),
+            reported("compression", config.use_compression),
+            reported("flush_every_ms", format!("{:?}", config.flush_every_ms)),
+            reported("mode", format!("{:?}", config.mode)),
+            reported("segment_size", config.segment_size),
+        ];
+        Ok(Sled { database: config.open()?, settings })
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.database.flush()?;
+        Ok(())
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        self.settings.clone()
+    }
+
+    fn write(&self, batch: &[Update]) -> Result<()> {
+        if let [update] = batch {
+            match update.value() {
+                Some(value) => self.database.insert(update.key(), value)?,
+                None => self.database.remove(update.key())?,
+            };
+        } else {
+            let mut writes = Batch::default();
+            for update in batch {
+                match update.value() {
+                    Some(value) => writes.insert(update.key(), value),
+                    None => writes.remove(update.key()),
+                }
+            }
+            self.database.apply_batch(writes)?;
+        }
+        Ok(())
+    }
+
+    fn reader(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn get(&self, _: &mut (), key: &[u8]) -> Result<Option<IVec>> {
+        Ok(self.database.get(key)?)
+    }
+
+    fn scan(&self, _: &mut (), scan: &mut Scan) -> Result<()> {
+        let range = self.database.range::<&[u8], _>(scan.range());
+        scan.visit_range(range)
+    }
+}
+
+export!(Sled);
