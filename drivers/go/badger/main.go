@@ -1,0 +1,125 @@
+// Badger: a log-structured merge tree that keeps large values in a log of their
+// own.  https://github.com/dgraph-io/badger
+package main
+
+import (
+	"kvmatrix"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// Options.WithSyncWrites: true is needed "to survive hard reboots".
+const source = "https://github.com/dgraph-io/badger/blob/v4.9.6/options.go"
+
+func init() {
+	kvmatrix.Register(kvmatrix.Driver{
+		Name:    "badger",
+		Licence: "Apache-2.0",
+		Codec:   "snappy",
+		Module:  "github.com/dgraph-io/badger/v4",
+		Flags:   flags,
+		Guarantees: [3]kvmatrix.Guarantee{
+			{Promise: kvmatrix.MayBeCorrupt, Source: source},
+			{Promise: kvmatrix.LosesNothing, Source: source},
+			{Promise: kvmatrix.LosesNothing, Source: source},
+		},
+		Open: open,
+	})
+}
+
+type database struct {
+	*badger.DB
+	options kvmatrix.Options
+	failed  *kvmatrix.FirstError // of background work
+}
+
+func open(options kvmatrix.Options) (kvmatrix.Database, error) {
+	failed := &kvmatrix.FirstError{}
+	db, err := badger.Open(tune(options).WithLogger(logger{failed}))
+	if err != nil {
+		return nil, err
+	}
+	return database{db, options, failed}, nil
+}
+
+func (d database) NewSession() (kvmatrix.Session, error) { return session{d}, nil }
+func (d database) Flush() error                          { return nil } // writes go to mapped files
+
+func (d database) Settle() error {
+	return kvmatrix.WaitUntilIdle(func() (running, due bool, err error) {
+		tables := 0
+		for _, level := range d.Levels() {
+			tables += level.NumTables
+			due = due || level.Score >= 1 && (level.Level == 0 || level.Adjusted >= 1)
+		}
+		// Files of memtables and tables remain until they have been written out
+		// or merged.
+		running = d.files(".mem") > 1 || d.files(".sst") > tables || tablesInCompaction() > 0
+		return running, due, d.failed.Get()
+	})
+}
+
+func (d database) Compact() error {
+	if err := d.Flatten(1); err != nil {
+		return err
+	}
+	return d.Settle()
+}
+
+// Close leaves a database open whose background work has failed: Badger repeats
+// it without end, and would wait for it.
+func (d database) Close() error {
+	if err := d.failed.Get(); err != nil {
+		return err
+	}
+	return d.DB.Close()
+}
+
+type session struct{ database }
+
+func (s session) Write(batch []kvmatrix.Update) error {
+	return s.Update(func(txn *badger.Txn) error {
+		return kvmatrix.Apply(batch, txn.Set, txn.Delete)
+	})
+}
+
+func (s session) Get(key, to []byte) (value []byte, found bool, err error) {
+	txn := s.NewTransaction(false)
+	defer txn.Discard()
+	item, err := txn.Get(key)
+	if err == badger.ErrKeyNotFound {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	err = item.Value(func(stored []byte) error {
+		value = append(to, stored...)
+		return nil
+	})
+	return value, true, err
+}
+
+func (s session) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
+	txn := s.NewTransaction(false)
+	defer txn.Discard()
+	options := badger.DefaultIteratorOptions
+	options.Reverse = backward
+	options.PrefetchSize = int(s.options.Flags["prefetch_size"].(uint64))
+	options.PrefetchValues = options.PrefetchSize > 0
+	it := txn.NewIterator(options)
+	defer it.Close()
+	more := true
+	for it.Seek(start); more && it.Valid(); it.Next() {
+		err := it.Item().Value(func(value []byte) error {
+			more = visit(it.Item().Key(), value)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func main() {}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"expvar"
+	"fmt"
+	"path/filepath"
+
+	"kvmatrix"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+)
+
+// Names are those of RocksDB's db_bench if it has them, defaults those of Badger.
+var flags = []kvmatrix.Flag{
+	{Name: "write_buffer_size", Default: uint64(64 << 20), Help: "bytes of a memtable"},
+	{Name: "max_write_buffer_number", Default: uint64(5), Help: "memtables, including the active one"},
+	{Name: "block_size", Default: uint64(4096), Help: "bytes of a table block"},
+	{Name: "index_cache_size", Default: uint64(0), Help: "bytes for indexes and filters; 0: all are kept"},
+	{Name: "max_background_jobs", Default: uint64(4), Help: "compactions at once, at least 2"},
+	{Name: "value_threshold", Default: uint64(0), Help: "smallest value that is kept in the value log; 0: 1 MiB, or what a transaction may have if that is less"},
+	{Name: "prefetch_size", Default: uint64(100), Help: "values that a scan reads ahead; 0: none"},
+}
+
+func tune(wanted kvmatrix.Options) badger.Options {
+	number := func(name string) int64 { return int64(wanted.Flags[name].(uint64)) }
+	tuned := badger.DefaultOptions(wanted.Path)
+	tuned.SyncWrites = wanted.Durability != kvmatrix.Buffered
+	tuned.BlockCacheSize = max(int64(wanted.CacheSize), 1) // 0 is refused
+	tuned.IndexCacheSize = number("index_cache_size")
+	tuned.MemTableSize = number("write_buffer_size")
+	tuned.NumMemtables = int(number("max_write_buffer_number"))
+	tuned.BlockSize = int(number("block_size"))
+	tuned.NumCompactors = int(number("max_background_jobs"))
+	tuned.ValueThreshold = number("value_threshold")
+	if tuned.ValueThreshold == 0 {
+		// Badger refuses more than a transaction may have.
+		tuned.ValueThreshold = min(1<<20, 15*tuned.MemTableSize/100)
+	}
+	if !wanted.Compression {
+		tuned.Compression = options.None
+	}
+	return tuned
+}
+
+// Limits depend on the memtable: a transaction must fit in 15 % of it.
+func (d database) Limits() kvmatrix.Limits {
+	inTree := d.options.ValueSize
+	if inTree >= uint64(d.Opts().ValueThreshold) {
+		inTree = 12 // only where it is in the value log
+	}
+	each := d.options.KeySize + inTree + 2 + 10 // its estimate, and a version
+	return kvmatrix.Limits{
+		KeySize:   65_000,
+		ValueSize: uint64(d.Opts().ValueLogFileSize),
+		BatchSize: max(1, min(uint64(d.MaxBatchCount())-2, uint64(d.MaxBatchSize())/each-1)),
+	}
+}
+
+func (d database) Settings() map[string]any {
+	all := d.Opts()
+	return map[string]any{
+		"BlockCacheSize": all.BlockCacheSize,
+		"BlockSize":      all.BlockSize,
+		"Compression":    all.Compression,
+		"IndexCacheSize": all.IndexCacheSize,
+		"MemTableSize":   all.MemTableSize,
+		"NumCompactors":  all.NumCompactors,
+		"NumMemtables":   all.NumMemtables,
+		"SyncWrites":     all.SyncWrites,
+		"ValueThreshold": all.ValueThreshold,
+	}
+}
+
+// files returns how many files have a name that ends in `suffix`.
+func (d database) files(suffix string) int {
+	names, _ := filepath.Glob(filepath.Join(d.options.Path, "*"+suffix))
+	return len(names)
+}
+
+func tablesInCompaction() int64 {
+	return expvar.Get("badger_compaction_current_num_lsm").(*expvar.Int).Value()
+}
+
+// logger keeps the first error, after which Badger tries again, and prints nothing.
+type logger struct{ failed *kvmatrix.FirstError }
+
+func (l logger) Errorf(format string, values ...any) {
+	l.failed.Set(fmt.Errorf(format, values...))
+}
+func (logger) Warningf(string, ...any) {}
+func (logger) Infof(string, ...any)    {}
+func (logger) Debugf(string, ...any)   {}

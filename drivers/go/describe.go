@@ -1,0 +1,91 @@
+package kvmatrix
+
+// #include <stdlib.h>
+// #include "shim.h"
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"unsafe"
+)
+
+// module returns the path and version of the engine's module.
+func module() (path, version string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || registered.Module == "" {
+		return "", "1"
+	}
+	for _, dependency := range info.Deps {
+		if dependency.Path == registered.Module {
+			return dependency.Path, strings.TrimPrefix(dependency.Version, "v")
+		}
+	}
+	return registered.Module, "unknown"
+}
+
+func origin() string {
+	path, version := module()
+	if path == "" {
+		return "this repository"
+	}
+	return "Go module " + path + " v" + version
+}
+
+// buildFlags returns those of the Go compiler that the build records.
+func buildFlags() string {
+	flags := []string{runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			if strings.HasPrefix(setting.Key, "-") || setting.Key == "GOAMD64" {
+				flags = append(flags, setting.Key+"="+setting.Value)
+			}
+		}
+	}
+	return strings.Join(flags, " ")
+}
+
+//export KvmGoVersion
+func KvmGoVersion() *C.char {
+	_, version := module()
+	return C.CString(version)
+}
+
+//export KvmGoGuarantees
+func KvmGoGuarantees(result *C.kvm_guarantee) {
+	for i, guarantee := range registered.Guarantees {
+		unsafe.Slice(result, len(registered.Guarantees))[i] = C.kvm_guarantee{
+			promise: C.kvm_promise(guarantee.Promise),
+			source:  C.CString(guarantee.Source),
+		}
+	}
+}
+
+// KvmGoDescribe sets the fields that are not functions.  What they refer to lives
+// as long as the process.
+//
+//export KvmGoDescribe
+func KvmGoDescribe(driver *C.kvm_driver) {
+	driver.name = C.CString(registered.Name)
+	driver.licence = C.CString(registered.Licence)
+	driver.codec = C.CString(registered.Codec)
+	driver.origin = C.CString(origin())
+	driver.engine_flags = C.CString(buildFlags())
+	driver.properties = C.KVM_KEEPS_THREADS | C.KVM_OWN_SYSTEM_CALLS
+	if registered.StoresNothing {
+		driver.properties |= C.KVM_STORES_NOTHING
+	}
+	driver.flag_count = C.size_t(len(registered.Flags))
+	flags := (*C.kvm_flag)(C.calloc(driver.flag_count+1, C.sizeof_kvm_flag))
+	for i, flag := range registered.Flags {
+		unsafe.Slice(flags, len(registered.Flags))[i] = C.kvm_flag{
+			name:          C.CString(flag.Name),
+			_type:         C.CString(typeName(flag.Default)),
+			default_value: C.CString(fmt.Sprint(flag.Default)),
+			help:          C.CString(flag.Help),
+		}
+	}
+	driver.flags = flags
+}

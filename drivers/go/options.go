@@ -1,0 +1,83 @@
+package kvmatrix
+
+// #include "shim.h"
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+// typeName returns the interface's name for the type of a flag.
+func typeName(value any) string {
+	if _, ok := value.(float64); ok {
+		return "double"
+	}
+	return fmt.Sprintf("%T", value)
+}
+
+// parse returns a flag's value, which has the type of `example`.
+func parse(text string, example any) (value any, err error) {
+	switch example.(type) {
+	case bool:
+		return strconv.ParseBool(text)
+	case uint64:
+		return strconv.ParseUint(text, 10, 64)
+	case float64:
+		return strconv.ParseFloat(text, 64)
+	}
+	return text, nil
+}
+
+func toOptions(options *C.kvm_options) (Options, error) {
+	flags := map[string]any{}
+	values := unsafe.Slice((**C.char)(unsafe.Pointer(options.flags)), len(registered.Flags))
+	for i, flag := range registered.Flags {
+		value, err := parse(C.GoString(values[i]), flag.Default)
+		if err != nil {
+			return Options{}, fmt.Errorf("--%s: %w", flag.Name, err)
+		}
+		flags[flag.Name] = value
+	}
+	path := C.GoString(options.path)
+	if _, err := os.Stat(path); err != nil {
+		return Options{}, err // many packages would create it
+	}
+	return Options{
+		Path:            path,
+		CacheSize:       uint64(options.cache_size),
+		Compression:     options.compression != 0,
+		Durability:      Durability(options.durability),
+		Threads:         uint64(options.threads),
+		ExpectedEntries: uint64(options.expected_entries),
+		KeySize:         uint64(options.key_size),
+		ValueSize:       uint64(options.value_size),
+		Flags:           flags,
+	}, nil
+}
+
+// lines returns "name=value" lines, sorted by name.
+func lines(settings ...map[string]any) string {
+	var all []string
+	for _, some := range settings {
+		for name, value := range some {
+			if value == "" {
+				value = `""`
+			}
+			all = append(all, fmt.Sprintf("%s=%v\n", name, value))
+		}
+	}
+	sort.Strings(all)
+	return strings.Join(all, "")
+}
+
+//export KvmGoSettings
+func KvmGoSettings(id C.uintptr_t, text *C.char, room C.size_t) C.size_t {
+	all := lines(databases.at(uintptr(id)).Settings(), runtimeSettings())
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(text)), room), all)
+	return C.size_t(len(all))
+}

@@ -1,0 +1,128 @@
+// Pebble: a log-structured merge tree.  https://github.com/cockroachdb/pebble
+package main
+
+import (
+	"bytes"
+	"context"
+
+	"kvmatrix"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// WriteOptions.Sync: if false, "a recent write may be lost".
+const source = "https://github.com/cockroachdb/pebble/blob/v2.1.7/options.go"
+
+func init() {
+	kvmatrix.Register(kvmatrix.Driver{
+		Name:    "pebble",
+		Licence: "BSD-3-Clause",
+		Codec:   "snappy",
+		Module:  "github.com/cockroachdb/pebble/v2",
+		Flags:   flags,
+		Guarantees: [3]kvmatrix.Guarantee{
+			{Promise: kvmatrix.LosesNewest, Source: source},
+			{Promise: kvmatrix.LosesNewest, Source: source},
+			{Promise: kvmatrix.LosesNothing, Source: source},
+		},
+		Open: open,
+	})
+}
+
+type database struct {
+	*pebble.DB
+	write  *pebble.WriteOptions
+	path   string
+	failed *kvmatrix.FirstError // of background work
+}
+
+func open(options kvmatrix.Options) (kvmatrix.Database, error) {
+	failed := &kvmatrix.FirstError{}
+	tuned := tune(options)
+	defer tuned.Cache.Unref()
+	tuned.EventListener = &pebble.EventListener{BackgroundError: failed.Set}
+	db, err := pebble.Open(options.Path, tuned)
+	if err != nil {
+		return nil, err
+	}
+	write := pebble.NoSync
+	if options.Durability == kvmatrix.Durable {
+		write = pebble.Sync
+	}
+	return database{db, write, options.Path, failed}, nil
+}
+
+func (d database) NewSession() (kvmatrix.Session, error) { return session{d}, nil }
+
+// Flush synchronises the log: Pebble buffers it, and cannot hand it over otherwise.
+func (d database) Flush() error { return d.LogData(nil, pebble.Sync) }
+
+func (d database) Settle() error {
+	return kvmatrix.WaitUntilIdle(func() (running, due bool, err error) {
+		metrics := d.Metrics()
+		for _, level := range metrics.Levels {
+			due = due || level.Score > 0
+		}
+		running = metrics.Compact.NumInProgress > 0 || metrics.Flush.NumInProgress > 0 ||
+			metrics.Table.PendingStatsCollectionCount > 0 ||
+			metrics.Table.ObsoleteCount > 0 // are being deleted
+		return running, due, d.failed.Get()
+	})
+}
+
+func (d database) Compact() error {
+	end := bytes.Repeat([]byte{0xff}, 2048) // after every key
+	if err := d.DB.Compact(context.Background(), nil, end, false); err != nil {
+		return err
+	}
+	return d.Settle()
+}
+
+type session struct{ database }
+
+func (s session) Write(updates []kvmatrix.Update) error {
+	batch := s.NewBatch()
+	defer batch.Close()
+	put := func(key, value []byte) error { return batch.Set(key, value, nil) }
+	remove := func(key []byte) error { return batch.Delete(key, nil) }
+	if err := kvmatrix.Apply(updates, put, remove); err != nil {
+		return err
+	}
+	return batch.Commit(s.write)
+}
+
+func (s session) Get(key, to []byte) (value []byte, found bool, err error) {
+	stored, closer, err := s.DB.Get(key)
+	if err == pebble.ErrNotFound {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return append(to, stored...), true, closer.Close()
+}
+
+func (s session) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
+	it, err := s.NewIter(nil)
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	next := it.Next
+	switch {
+	case !backward:
+		it.SeekGE(start)
+	case len(start) == 0:
+		it.Last()
+		next = it.Prev
+	default:
+		it.SeekLT(append(bytes.Clone(start), 0)) // before the next possible key
+		next = it.Prev
+	}
+	for it.Valid() && visit(it.Key(), it.Value()) {
+		next()
+	}
+	return it.Error()
+}
+
+func main() {}
