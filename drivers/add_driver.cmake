@@ -78,7 +78,7 @@ function(not_built name why)
   message(STATUS "db_bench_${name}: not built, ${why}")
   set(executable ${CMAKE_BINARY_DIR}/drivers/db_bench_${name})
   file(WRITE ${executable}.why "${why}\n")
-  file(REMOVE ${executable})
+  file(REMOVE ${executable} ${CMAKE_BINARY_DIR}/drivers/${name}.so)
 endfunction()
 
 # Sets `facts` to the path of a source that defines kBuildFacts for `name`.

@@ -7,6 +7,10 @@
 #include "common/driver.h"
 #include "drivers/options/rocksdb_options.h"
 
+#ifndef ROCKSDB_NAME
+#define ROCKSDB_NAME "rocksdb"  // another with another build of the library
+#endif
+
 namespace rocksdb::crc32c {
 std::string IsFastCrc32Supported();  // exported, but not in a public header
 }
@@ -178,7 +182,7 @@ class RocksDb final : public Database {
 }  // namespace
 
 const Driver kDriver = {
-    .name = "rocksdb",
+    .name = ROCKSDB_NAME,
     .licence = "Apache-2.0",
     .codec = "snappy",
     .scans = ScanSupport::kBothWays,

@@ -11,6 +11,11 @@
 #include "common/driver.h"
 #include "kvmatrix/driver.h"
 
+#ifndef KVM_PROPERTIES
+#define KVM_PROPERTIES \
+  0  // those that kDriver cannot have: KVM_KEEPS_THREADS, ...
+#endif
+
 namespace kvmatrix {
 namespace {
 
@@ -181,7 +186,8 @@ kvm_driver Describe() {
   driver.codec = kDriver.codec;
   driver.origin = KVM_ORIGIN;
   driver.scans = static_cast<kvm_scans>(kDriver.scans);
-  driver.properties = kDriver.stores ? 0 : KVM_STORES_NOTHING;
+  driver.properties =
+      KVM_PROPERTIES | (kDriver.stores ? 0 : KVM_STORES_NOTHING);
   driver.code = kDriver.code;
   driver.version = Version;
   driver.guarantees = DocumentedGuarantees;

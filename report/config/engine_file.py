@@ -40,6 +40,7 @@ from report.terms.text_table import one_line
 
 DEFAULT_ENGINES = "engines.toml"
 ON_REQUEST = "engines"  # folder with one file for each library
+_FLOOR = "null-"  # how the files of those begin that do nothing
 _LONGEST_SETUP_S = 86_400
 _LARGEST_SETUP_MB = 1_000_000
 # How the file of an engine begins a table, for one that is not valid TOML.
@@ -87,7 +88,8 @@ def read_engines(folder: Path, more: Iterable[Path] = ()) -> ReadEngines:
 def _files_of(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise ConfigError(short_path(folder), "", "is not a directory")
-    return toml_files(folder)
+    # Other engines name the floors, which stand first.
+    return sorted(toml_files(folder), key=lambda file: not file.stem.startswith(_FLOOR))
 
 
 def _names_in(file: Path) -> list[str]:

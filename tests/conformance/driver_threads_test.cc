@@ -172,19 +172,20 @@ TEST_F(DriverThreadsTest, WorksOnTheDatabaseWhileSessionsAreIdle) {
        {Call(&Database::Flush), Call(&Database::Settle), compact,
         Call(&Database::EffectiveSettings), Call(&Database::Counters)}) {
     db_->Put("a", "1");
-    std::unique_ptr<Session> other;
-    std::jthread([&] {
-      other = db_->database().NewSession();
+    std::latch idle(1), called(1);
+    const std::jthread thread([&] {
+      const auto other = db_->database().NewSession();
       EXPECT_EQ(other->Get("a"), "1");
-    }).join();
+      idle.count_down();
+      called.wait();
+      EXPECT_EQ(other->Get("a"), "2");
+    });
+    idle.wait();
     EXPECT_EQ(db_->session().Get("a"), "1");
     call(db_->database());
     EXPECT_EQ(db_->session().Get("a"), "1");
     db_->Put("a", "2");
-    std::jthread([&] {
-      EXPECT_EQ(other->Get("a"), "2");
-      other.reset();
-    }).join();
+    called.count_down();
   }
   for (const auto& [name, count] : db_->database().Counters()) {
     EXPECT_NE(name, "");
