@@ -1,5 +1,5 @@
 # add_java_plugin(NAME CLASS [ALSO class...] [JARS package...] [NATIVE member]
-#                 [KNOWN_FAILURES test...])
+#                 [KNOWN_FAILURES test...] [EXCEPT test...])
 #
 # Makes the plug-in drivers/NAME.so for db_bench_plugin of the class CLASS, which is
 # engines/CLASS.java; ALSO names more classes.  JARS are the packages of the engine's pins,
@@ -90,7 +90,7 @@ function(unpack_library jar member)
 endfunction()
 
 function(add_java_plugin name class)
-  cmake_parse_arguments(arg "" "NATIVE" "ALSO;JARS;KNOWN_FAILURES" ${ARGN})
+  cmake_parse_arguments(arg "" "NATIVE" "ALSO;JARS;KNOWN_FAILURES;EXCEPT" ${ARGN})
   find_jars("${arg_JARS}")
   if(problem)
     not_built(${name} "${problem}")
@@ -119,6 +119,6 @@ function(add_java_plugin name class)
     VERBATIM)
   kvmatrix_add_driver(${name} ${facts} $<TARGET_OBJECTS:java_bridge> C_INTERFACE
                       LIBRARIES kvmatrix_options ${CMAKE_DL_LIBS}
-                      KNOWN_FAILURES ${arg_KNOWN_FAILURES})
+                      KNOWN_FAILURES ${arg_KNOWN_FAILURES} EXCEPT ${arg_EXCEPT})
   return(PROPAGATE native_${name})
 endfunction()

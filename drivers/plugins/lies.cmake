@@ -14,9 +14,10 @@ file(MAKE_DIRECTORY ${folder})
 set(lies get-flip get-truncate get-forget get-absent drop drop-one half lower-half empty
   stale truncate pad flip-first flip-last flip-any other-value undeleted undeleted-some)
 set(benchmarks fillrandom,readrandom,readmissing,overwrite,readrandom,deleterandom,verify)
-execute_process(COMMAND ${PROGRAM} --driver=${DRIVER} --describe OUTPUT_VARIABLE answer)
-string(JSON scans ERROR_VARIABLE ignored GET "${answer}" scans)
-string(JSON stores ERROR_VARIABLE ignored GET "${answer}" stores)
+execute_process(COMMAND ${PROGRAM} --driver=${DRIVER} --describe
+  OUTPUT_VARIABLE answer COMMAND_ERROR_IS_FATAL ANY)
+string(JSON scans GET "${answer}" scans)
+string(JSON stores GET "${answer}" stores)
 if(NOT stores)
   message(STATUS "keeps nothing, so that no answer is compared")
   return()

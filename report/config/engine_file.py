@@ -111,8 +111,12 @@ def engines_of(
     Raises ConfigError.
     """
     document.only("engine")
+    tables = document.tables("engine")
+    if not tables:
+        problem = "lists no engine; expected tables [[engine]]"
+        raise ConfigError(document.file, "", problem)
     engines: dict[str, EngineConfig] = {}
-    for table in document.tables("engine"):
+    for table in tables:
         engine = _engine(table, is_on_request)
         check_name("name", engine.name, table.file, table.at("name"))
         problem = f"{engine.name!r} is used twice; give each engine its own name"

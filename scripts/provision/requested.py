@@ -15,7 +15,7 @@ from report.config.config_types import EngineConfig
 from report.config.engine_file import DEFAULT_ENGINES, ReadEngines, read_engines
 from report.config.pinned_source import PinnedSource
 from report.config.source_table import check_sources
-from report.config.toml_table import ConfigError, short_path, unknown
+from report.config.toml_table import ConfigError, unknown
 from scripts.basis.problem import SetupError
 from scripts.basis.remedy import removing, restoring
 
@@ -64,9 +64,6 @@ def read(configs: Path) -> ReadEngines:
     path = configs / DEFAULT_ENGINES
     try:
         engines = read_engines(configs)
-        if not engines.engines:
-            problem = "lists no engine; expected tables [[engine]]"
-            raise ConfigError(short_path(path), "", problem)
         check_sources(_sources(_defaults(engines.engines)), ())
     except ConfigError as error:
         raise SetupError(f"{error}\n{restoring(path)}") from None

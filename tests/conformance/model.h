@@ -20,7 +20,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -80,8 +79,17 @@ inline testing::AssertionResult EqualEntries(
 // "1.23" or "5.3.28-rc1", but not ".3.28:".  An engine without versions has the
 // date of its source, such as "2024-11-05".
 inline bool IsVersion(const std::string& version) {
-  static const std::regex kVersion("[0-9]([0-9A-Za-z.+~_ -]*[0-9A-Za-z])?");
-  return std::regex_match(version, kVersion);
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_within = [&](char c) {
+    return is_letter(c) || is_digit(c) ||
+           std::string_view(".+~_ -").find(c) != std::string_view::npos;
+  };
+  return !version.empty() && is_digit(version.front()) &&
+         (is_digit(version.back()) || is_letter(version.back())) &&
+         std::ranges::all_of(version, is_within);
 }
 
 // True if the engine keeps its keys in order; true if it also scans backward.
