@@ -282,10 +282,9 @@ def _loaded(load: Callable[[Path], Config]) -> Surface:
             return str(error)
         except Exception as error:
             raise traceback_of(error) from error
-        broken = [*config.broken_scenarios.values(), *config.broken_suites.values()]
-        for fault in broken:
+        for fault in config.broken:
             check_message(str(fault), str(places.folder))
-        return "\n".join(map(str, broken))
+        return "\n".join(map(str, config.broken))
 
     return reads
 
