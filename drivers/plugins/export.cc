@@ -97,7 +97,7 @@ kvm_status Make(void* database, kvm_error* error) {
 }
 
 size_t WriteText(const std::string& all, char* text, size_t room) {
-  std::memcpy(text, all.data(), std::min(room, all.size()));
+  std::copy_n(all.data(), std::min(room, all.size()), text);
   return all.size();
 }
 

@@ -74,4 +74,7 @@ function(kvmatrix_add_tests name path)
            -DPROGRAM=$<TARGET_FILE:kvmatrix::db_bench_lying_plugin>
            -P ${KVMATRIX_PLUGINS}/lies.cmake)
   set_tests_properties(lies_${name} PROPERTIES LABELS ${name} TIMEOUT 1800)
+  if(TARGET cpp_tests)
+    add_dependencies(cpp_tests db_bench_lying_plugin)
+  endif()
 endfunction()

@@ -30,6 +30,7 @@ def test_list_shows_versions_and_what_is_missing(lab: Lab) -> None:
 
 
 def test_a_sweep_is_one_line_unless_all_is_shown(lab: Lab) -> None:
+    lab.engine("one", "honest")
     sweep = "[sweep]\nvalue_size = [10, 100, 1000]\n"
     lab.scenario("wide", ("fillseq",), sweep, {"num": 64})
     names = [f"wide-{size}" for size in (10, 100, 1000)]
