@@ -138,6 +138,8 @@ void DefineFlags(const kvm_driver& driver) {
     const std::string_view type = flag.type;
     if (type == "bool") {
       Define(flag, false);
+    } else if (type == "int64") {
+      Define<gflags::int64>(flag, 0);
     } else if (type == "uint64") {
       Define<gflags::uint64>(flag, 0);
     } else if (type == "double") {
@@ -147,7 +149,7 @@ void DefineFlags(const kvm_driver& driver) {
     } else {
       Refuse(std::string("the plug-in's flag ") + flag.name +
              " has the type '" + flag.type +
-             "'; expected bool, uint64, double or string");
+             "'; expected bool, int64, uint64, double or string");
     }
   }
 }

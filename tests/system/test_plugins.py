@@ -17,7 +17,7 @@ PROBLEMS = {
     "older": (REFUSED, "has version 0; this program has version 1"),
     "incomplete": (REFUSED, "has a driver without a valid get"),
     "nameless": (REFUSED, "has a driver without a valid name"),
-    "odd-flag": (REFUSED, "level has the type 'int'; expected bool, uint64"),
+    "odd-flag": (REFUSED, "level has the type 'int'; expected bool, int64"),
     "odd-default": (REFUSED, "level cannot have its default value, 'three'"),
     "taken-flag": (REFUSED, "the plug-in defines --num, which exists already"),
     "throws-when-loaded": (REFUSED, "misbehaving.so: no licence"),

@@ -35,7 +35,7 @@ final class RocksJavaOptions {
             "derive the sizes of the levels from that of the last one")
         .flag("compaction_pri", 3, "which file is compacted first, as in rocksdb::CompactionPri")
         .flag("max_background_jobs", 2, "flushes and compactions at once")
-        .flag("open_files", "-1", "table files kept open; -1 means all")
+        .flag("open_files", -1, "table files kept open; -1 means all")
         .flag("paranoid_checks", true, "stop writing when damaged data is detected")
         .flag("bytes_per_sync", 0,
             "bytes of a table after which the system is told to write them to the disk; 0: never")

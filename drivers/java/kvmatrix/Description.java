@@ -46,8 +46,9 @@ public final class Description {
     return this;
   }
 
+  /** Adds a whole number, which may be negative if its default is. */
   public Description flag(String name, long initial, String help) {
-    return add(name, "uint64", Long.toString(initial), help);
+    return add(name, initial < 0 ? "int64" : "uint64", Long.toString(initial), help);
   }
 
   public Description flag(String name, boolean initial, String help) {

@@ -79,7 +79,7 @@ typedef struct kvm_limits {
 /* A setting that only this engine has, a flag of db_bench_plugin. */
 typedef struct kvm_flag {
   const char* name;          /* as in db_bench, such as "bloom_bits" */
-  const char* type;          /* "bool", "uint64", "double" or "string" */
+  const char* type;          /* "bool", "int64", "uint64", "double", "string" */
   const char* default_value; /* "true", "4096", "0.5", "lz4" */
   const char* help;
 } kvm_flag;

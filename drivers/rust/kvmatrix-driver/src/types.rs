@@ -81,7 +81,7 @@ impl Flags {
 }
 
 /// Describes a setting that only one engine has.  `kind` is `c"bool"`,
-/// `c"uint64"`, `c"double"` or `c"string"`.
+/// `c"int64"`, `c"uint64"`, `c"double"` or `c"string"`.
 pub const fn flag(
     name: &'static CStr,
     kind: &'static CStr,
