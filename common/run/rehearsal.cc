@@ -15,6 +15,7 @@ constexpr size_t kSteadyWindows = 3;
 constexpr double kSteadyShare = 0.05;
 // Enough for the paths of a larger database, and written in a moment.
 constexpr uint64_t kMaxEntries = 100'000;
+constexpr uint64_t kEntriesOfOpening = 1'000;
 
 // The configuration of the scratch database, in a folder of its own.
 Config Scratch(const Config& config) {
@@ -82,16 +83,21 @@ class Repeated {
 std::optional<Rehearsal> Rehearse(const Driver& driver,
                                   const Benchmark& benchmark,
                                   const Config& config, Clock& clock) {
-  const bool single = benchmark.kind == Kind::kVerify ||
-                      benchmark.kind == Kind::kCompact ||
-                      benchmark.kind == Kind::kPrimitive;
-  if (driver.rehearses == nullptr || !driver.rehearses() || single ||
+  const bool opens_only = benchmark.kind == Kind::kVerify;
+  if (driver.rehearses == nullptr || !driver.rehearses() ||
+      benchmark.kind == Kind::kCompact || benchmark.kind == Kind::kPrimitive ||
       config.stream != StreamKind::kOwn) {
     return {};
   }
-  const Config scratch = Scratch(config);
+  Config scratch = Scratch(config);
   std::filesystem::create_directories(scratch.db);
   Rehearsal rehearsal;
+  if (opens_only) {
+    scratch.num = std::min(config.num, kEntriesOfOpening);
+    Runner(driver, scratch, clock).Run(*FindBenchmark("fillseq"));
+    std::filesystem::remove_all(scratch.db);
+    return {};
+  }
   const uint64_t start_ns = clock.NowNs();
   {
     Repeated repeated(driver, benchmark, scratch, clock);

@@ -18,9 +18,10 @@ namespace kvmatrix {
 // s.  Many programs never reach a steady state (Barrett et al., "Virtual
 // Machine Warmup Blows Hot and Cold", OOPSLA 2017), so that is reported.
 //
-// Returns nothing, and does nothing, unless the driver asks for it; if the
-// benchmark is a single pass over the whole database (an audit, compact); or if
-// another program is replayed.
+// Before an audit, it fills and closes a scratch database once, so that the
+// time of opening does not include the start of a virtual machine, and returns
+// nothing.  It returns nothing, and does nothing, unless the driver asks for
+// it; if the benchmark is compact; or if another program is replayed.
 // Errors end the rehearsal: the measurement will have them too.
 std::optional<Rehearsal> Rehearse(const Driver& driver,
                                   const Benchmark& benchmark,

@@ -41,7 +41,7 @@ class EngineConfig:
     advice: Mapping[str, str] = field(default_factory=dict)
     # Evidence by benchmark, or by a glob of them; see report.trust.known_failures.
     known_failures: Mapping[str, str] = field(default_factory=dict)
-    groups: tuple[str, ...] = ()  # words that select it, such as "lsm"
+    groups: tuple[str, ...] = ()  # words that select it, its structure first: "lsm"
     file: str = ""
     plugin: str = ""  # the path of a plug-in outside of the build, or ""
     is_on_request: bool = False  # installed and measured only if it is named
@@ -137,6 +137,11 @@ class Config:
         """Return those of an engine; a variant's executable fails like its engine's."""
         of = self.engines.get(engine.variant_of)
         return {**(of.known_failures if of else {}), **engine.known_failures}
+
+    def group(self, engine: EngineConfig) -> str:
+        """Return the first group of an engine, which variants share; "" without one."""
+        of = self.engines.get(engine.variant_of, engine)
+        return of.groups[0] if of.groups else ""
 
     def default_engines(self, suite: SuiteConfig | None = None) -> tuple[str, ...]:
         """Return the engines that a run measures by default, in report order.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from report.model import build_facts
-from report.model.plan import Scenario
+from report.model.plan import Engine, Scenario
 from report.model.run import Run
 from report.terms import numbers, titles
 from report.terms.text_table import TableRow, TextTable, escaped
@@ -24,6 +24,7 @@ from report.words import (
     summary_badges,
 )
 from report.words.cell_text import EMPTY, DetailTable, union
+from report.words.engine_groups import engine_groups, in_order
 from report.words.workloads import workload
 
 
@@ -76,22 +77,28 @@ def _section(title: str, scenario: Scenario, charts: list[Chart]) -> list[str]:
 
 
 def _table(charts: list[Chart]) -> str:
-    rows = [*charts[0].rows, *charts[0].unranked]
-    table = TextTable(("Benchmark",), tuple(map(_name, rows)), (), ())
-    lines = []
-    for chart in charts:
-        title = f"{chart.title} (`{chart.benchmark}`, {chart.unit})"
-        for flag, value in chart.scenario.swept.items():
-            title += f", {escaped(flag)} {escaped(titles.value(value, flag))}"
-        title += "".join(f"; {escaped(text)}" for text in workload(chart.rows))
-        cells = [_cell(chart, r) for r in (*chart.rows, *chart.unranked)]
-        lines.append([title, *cells])
-    return table.of_markdown(lines)
+    """Return the cells of charts: each engine a column, or a row if they are many."""
+    listed = [r.engine for r in (*charts[0].rows, *charts[0].unranked)]
+    engines = [*in_order(listed), *(e for e in listed if not e.ranked)]
+    names, headings = tuple(map(_name, engines)), tuple(map(_heading, charts))
+    cells = [[_cell(chart, chart.row_of(e)) for e in engines] for chart in charts]
+    if engine_groups(listed):
+        lines = zip(map(escaped, names), *cells, strict=True)
+        return TextTable(("Engine",), headings, (), ()).of_markdown(lines)
+    rows = zip(map(escaped, headings), *zip(*cells, strict=True), strict=True)
+    return TextTable(("Benchmark",), names, (), ()).of_markdown(rows)
 
 
-def _name(row: Row) -> str:
-    role = f" ({row.engine.role})" if row.engine.role else ""
-    return row.engine.title + role
+def _heading(chart: Chart) -> str:
+    """Return what a chart measures, as plain text."""
+    swept = chart.scenario.swept.items()
+    values = "".join(f", {flag} {titles.value(value, flag)}" for flag, value in swept)
+    remarks = "".join(f"; {text}" for text in workload(chart.rows))
+    return f"{chart.title} ({chart.benchmark}, {chart.unit}){values}{remarks}"
+
+
+def _name(engine: Engine) -> str:
+    return engine.title + (f" ({engine.role})" if engine.role else "")
 
 
 def _cell(chart: Chart, row: Row) -> str:

@@ -69,6 +69,7 @@ class Engine:
     plugin: str = ""  # the path of a plug-in outside of the build, or ""
     floor: str = ""  # the engine that shows what its binding costs, or ""
     binding_of: str = ""  # the engine that calls the same library directly, or ""
+    group: str = ""  # its structure, under which reports with many engines list it
     # Evidence by benchmark, or by a glob of them; see report.trust.known_failures.
     known_failures: Mapping[str, str] = field(default_factory=dict)
 

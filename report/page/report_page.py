@@ -30,14 +30,17 @@ from report.verdict.comparison import Chart
 from report.words import (
     chart_detail,
     column_help,
+    engine_groups,
     overview,
     provenance,
     sentences,
     summary_badges,
     workloads,
 )
+from report.words.engine_groups import EngineGroup
 
 SWEEP_STYLE = "run/sweep.css"
+GROUP_STYLE = "run/groups.css"
 _HEAT_HALVINGS = 6  # a cell 2^6 times slower than the best has no colour left
 
 
@@ -47,15 +50,18 @@ def render(run: Run) -> str:
     page, tables = published_comparison.rates(run), published_comparison.tables(run)
     swept = sweeps.sweeps(compared)
     dumbbells = log_charts.dumbbells(compared, page) if page else None
+    groups = engine_groups.engine_groups(run.plan.engines)
+    styles = {SWEEP_STYLE: swept or tables, GROUP_STYLE: groups}
     return frame.rendered(
         _environment().get_template("page.html.j2"),
         raw_data.packed(run),
-        styles=[SWEEP_STYLE] if swept or tables else [],
+        styles=[style for style, is_needed in styles.items() if is_needed],
         run=run,
         compared=compared,
         groups=comparison.by_family(compared.charts),
         panels=sweeps.single(compared),
-        ranked=[engine for engine in run.plan.engines if engine.ranked],
+        ranked=engine_groups.in_order(run.plan.engines),
+        engine_groups=groups,
         references=[e for e in run.plan.engines if e.role == "reference"],
         floors=_floors(run, compared),
         looks=identity.looks(run.plan.engines),
@@ -90,13 +96,17 @@ def _environment() -> jinja2.Environment:
         bar_percent=_bar_percent,
         behind=chart_detail.detail_of,
         beside=sentences.unranked_label,
+        chart_of=lambda entry: entry.chart,
         chart_list=sentences.chart_list,
         chart_verdict=sentences.chart_verdict,
         colours=identity.COLOURS,
         columns=column_help,
         comparison=comparison,
+        fastest=EngineGroup.fastest,
         flags=sentences.flags,
+        itself=lambda chart: chart,
         led=sentences.led,
+        least=EngineGroup.least,
         level=sentences.LEVEL_TEXT,
         heat=_heat,
         remarks=sentences.remarks,

@@ -103,6 +103,10 @@ class Chart:
         """The rows of engines with a role, the floor last."""
         return (*self.controls, *self.references, *self.floors)
 
+    def row_of(self, engine: Engine) -> Row:
+        """Return the row of an engine of the run."""
+        return next(row for row in self.all_rows if row.engine is engine)
+
     @property
     def all_rows(self) -> tuple[Row, ...]:
         """All rows, the unranked ones last."""
@@ -244,12 +248,8 @@ def _chart(
     )
 
 
-def _row(chart: Chart, engine: Engine) -> Row:
-    return next(row for row in chart.rows if row.engine is engine)
-
-
 def _standing(engine: Engine, charts: Sequence[Chart]) -> Standing:
-    pairs = [(chart, _row(chart, engine)) for chart in charts]
+    pairs = [(chart, chart.row_of(engine)) for chart in charts]
 
     def _is_first(ranking: Ranking | None) -> bool:
         return ranking is not None and ranking.winner == engine.name

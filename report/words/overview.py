@@ -51,6 +51,10 @@ class MatrixRow:
     chart: Chart
     spots: tuple[MatrixCell, ...]
 
+    def cell_of(self, engine: Engine) -> MatrixCell:
+        """Return the cell of an engine of the matrix."""
+        return next(spot for spot in self.spots if spot.engine is engine)
+
 
 @dataclass(frozen=True)
 class Matrix:

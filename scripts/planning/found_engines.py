@@ -83,5 +83,6 @@ def _find(
         plugin=engine.plugin,
         floor=engine.floor,
         binding_of=engine.binding_of,
+        group=config.group(engine),
         known_failures=config.known_failures(engine),
     )

@@ -207,8 +207,8 @@ def table_fits(board: Board, width: int, height: int) -> bool:
     """Return True if the terminal fits the whole table and the status lines."""
     if width < _NARROWEST or height < TABLE_ROWS:
         return False
-    rows = 1 + sum(1 + len(s.benchmarks) for s in board.plan.scenarios)
-    return rows + _FIXED_ROWS <= height and layout_for(board, width) is not None
+    layout = layout_for(board, width)
+    return layout is not None and layout.rows + _FIXED_ROWS <= height
 
 
 def screen(

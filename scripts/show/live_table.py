@@ -1,5 +1,7 @@
 """The table of a run: scenarios and benchmarks down, engines across.
 
+If the engines are many, they are down, in groups, and the benchmarks across.
+
 Colour never carries meaning alone: the winner of a row has a star, engines that are
 level have another mark, and a cell without a rate has a word.  The report decides in
 the same way who wins.
@@ -18,6 +20,7 @@ from report.terms import numbers, titles
 from report.verdict.chart_row import WIDE_SPREAD, findings_of, summary_of
 from report.verdict.contest import LEAST_REPETITIONS, Contests, Outcome, Ranking
 from report.verdict.metric import ACCEPTED, LEVEL
+from report.words.engine_groups import engine_groups
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
 
 
@@ -54,12 +57,14 @@ def glyphs_for(encoding: str) -> Glyphs:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which parts of a cell fit."""
+    """Widths in characters, which parts of a cell fit, and the number of lines."""
 
     label: int
     column: int
     spread: bool
     ratio: bool
+    rows: int
+    by_engine: bool
 
 
 def signs_of(cell: MeasuredCell, engine: Engine, glyphs: Glyphs) -> str:
@@ -112,24 +117,47 @@ def _off_best(rankings: Iterable[Ranking], engine: str) -> float:
 
 def layout_for(board: Board, width: int) -> Layout | None:
     """Return the most detailed layout that fits, or None if no layout does."""
-    names = [b for s in board.plan.scenarios for b in s.benchmarks]
-    label = max([len(n) + 2 for n in names] + [12]) + 2
-    engines = len(board.plan.engines)
+    plan = board.plan
+    names = [b for s in plan.scenarios for b in s.benchmarks]
+    by_engine = bool(engine_groups(plan.engines))
+    if by_engine:
+        label = max(len(e.title) for e in plan.engines) + 4
+        columns, rows = len(plan.charts), len(_engine_rows(plan)) + 2
+    else:
+        label = max([len(n) + 2 for n in names] + [12]) + 2
+        columns, rows = len(plan.engines), 1 + len(plan.scenarios) + len(names)
     for column, spread, ratio in (
         (25, True, True),
         (17, True, False),
         (10, False, False),
     ):
-        if label + engines * column <= width:
-            return Layout(label, column, spread, ratio)
+        if label + columns * column <= width:
+            return Layout(label, column, spread, ratio, rows, by_engine)
     return None
+
+
+def _engine_rows(plan: Plan) -> list[Engine | str]:
+    """Return the rows of a table with many engines: titles of groups, and engines."""
+    rows: list[Engine | str] = []
+    for group in engine_groups(plan.engines):
+        rows += [group.title, *group.engines]
+    unranked = [engine for engine in plan.engines if not engine.ranked]
+    return [*rows, "Not compared", *unranked] if unranked else rows
 
 
 def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     """Return the lines of the whole table."""
+    write = _lines_by_engine if layout.by_engine else _lines_by_benchmark
+    lines = write(board, layout, glyphs)
+    for line in lines:
+        line.rstrip()
+    return lines
+
+
+def _lines_by_benchmark(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     head = Text(" " * layout.label)
     for engine in board.plan.engines:
-        head.append(f"  {engine.title}"[: layout.column].ljust(layout.column), "bold")
+        head.append_text(_heading(engine.title, layout))
     lines = [head]
     contests = Contests(board, ACCEPTED)
     for scenario in board.plan.scenarios:
@@ -139,16 +167,54 @@ def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
             row = Text(f"  {benchmark}".ljust(layout.label))
             for engine in board.plan.engines:
                 cell = CellName(engine.name, scenario.name, benchmark)
-                text = _cell(board, cell, engine, rankings, layout, glyphs)
-                text.truncate(layout.column, pad=True)
-                row.append_text(text)
+                row.append_text(_cell(board, cell, engine, rankings, layout, glyphs))
             lines.append(row)
-    for line in lines:
-        line.rstrip()
     return lines
 
 
+def _lines_by_engine(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
+    heads = [Text(" " * layout.label), Text(" " * layout.label)]
+    contests = Contests(board, ACCEPTED)
+    charts = []
+    before = ""
+    for scenario, benchmark in board.plan.charts:
+        name = scenario.name if scenario.name != before else ""
+        before = scenario.name
+        heads[0].append_text(_heading(name, layout))
+        heads[1].append_text(_heading(benchmark, layout))
+        charts.append((scenario.name, benchmark, contests.of(scenario.name, benchmark)))
+    lines = heads
+    for entry in _engine_rows(board.plan):
+        if isinstance(entry, str):
+            lines.append(Text(entry, "bold"))
+            continue
+        row = Text(f"  {entry.title}".ljust(layout.label))
+        for name, benchmark, rankings in charts:
+            cell = CellName(entry.name, name, benchmark)
+            row.append_text(_cell(board, cell, entry, rankings, layout, glyphs))
+        lines.append(row)
+    return lines
+
+
+def _heading(text: str, layout: Layout) -> Text:
+    return Text(f"  {text}"[: layout.column].ljust(layout.column), "bold")
+
+
 def _cell(
+    board: Board,
+    cell: CellName,
+    engine: Engine,
+    rankings: Iterable[Ranking],
+    layout: Layout,
+    glyphs: Glyphs,
+) -> Text:
+    """Return the text of a cell, as wide as a column."""
+    text = _content(board, cell, engine, rankings, layout, glyphs)
+    text.truncate(layout.column, pad=True)
+    return text
+
+
+def _content(
     board: Board,
     cell: CellName,
     engine: Engine,

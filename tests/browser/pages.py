@@ -94,7 +94,8 @@ class Opened:
 
     def open_details(self) -> None:
         self.page.evaluate(
-            "document.querySelectorAll('details').forEach(d => d.open = true)"
+            "document.querySelectorAll('details').forEach(d => d.open = true);"
+            "document.querySelectorAll('.fold input').forEach(b => b.checked = true)"
         )
 
     def restyle(self, style: str) -> None:

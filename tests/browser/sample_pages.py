@@ -1,4 +1,4 @@
-"""The five kinds of page, from synthetic runs that show everything they can show."""
+"""The six kinds of page, from synthetic runs that show everything they can show."""
 
 import json
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from report.verdict.ab_verdicts import judge
 from tests.builders import (
     ab_rounds,
     ab_showcase,
+    many_engines,
     synthetic_history,
     synthetic_mix,
     synthetic_run,
@@ -57,6 +58,11 @@ def sweep(folder: Path) -> Path:
     return _of_run(folder, plan, lines)
 
 
+def many(folder: Path) -> Path:
+    """Write a report of 25 engines, in groups."""
+    return _written(folder, report_page.render(many_engines.run(folder)))
+
+
 def ab(folder: Path) -> Path:
     """Write an A/B page: every verdict, counts, long texts, a change off the axis."""
     run = ab_showcase.varied()
@@ -83,6 +89,7 @@ KINDS: dict[str, Callable[[Path], Path]] = {
     "report": report,
     "mix": mix,
     "sweep": sweep,
+    "many": many,
     "ab": ab,
     "history": history,
 }

@@ -92,3 +92,26 @@ def test_it_can_be_printed(chromium: Any, page_file: Path) -> None:
     assert report.page.locator("#tools").is_hidden()
     assert report.page.pdf(format="A4").startswith(b"%PDF")
     report.context.close()
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_groups_of_engines_open_by_themselves_and_all_at_once(
+    chromium: Any, pages: Pages, has_script: bool
+) -> None:
+    report = Opened(chromium, pages("many"), java_script_enabled=has_script)
+    page = report.page
+    rows = page.locator("#c-baseline-fillseq .bn tr[data-e]")
+
+    def shown() -> int:
+        return sum(row.is_visible() for row in rows.all())
+
+    assert rows.count() == 26
+    assert shown() == 4  # the fastest of each group, and the control
+    page.locator("#c-baseline-fillseq label", has_text="B-trees").click()
+    assert shown() == 4 + 8
+    assert page.locator("#glance tr[data-e]:visible").count() == 0
+    if has_script:
+        page.locator("#tools label", has_text="open").click()
+        assert shown() == 26
+        assert page.url.endswith("#g=open")
+    report.context.close()

@@ -108,7 +108,7 @@ def test_markdown_has_the_settings_in_force(varied: Run) -> None:
 def test_disturbed_and_suspect_have_different_signs(varied: Run) -> None:
     text = markdown.render(varied)
     _, _, *rows = section(text, "Baseline")
-    gamma = {row[0].partition("`")[2].partition("`")[0]: row[3] for row in rows}
+    gamma = {row[0].partition("(")[2].partition(",")[0]: row[3] for row in rows}
     assert gamma["fillseq"].endswith(" ⚠") and "¶" not in gamma["fillseq"]
     assert gamma["fillrandom"].endswith(" ¶") and "⚠" not in gamma["fillrandom"]
     assert "⚠ disturbed by other work on the machine." in text

@@ -4,7 +4,7 @@
   const byId = (id) => document.getElementById(id);
   const inputs = all("#tools input");
   const names = all("#tools [type=checkbox]").map((box) => box.value);
-  const start = { e: names.join(","), m: "rate", t: "auto" };
+  const start = { e: names.join(","), m: "rate", g: "closed", t: "auto" };
   let state = { ...start };
 
   const read = () => {
@@ -23,6 +23,7 @@
     if (state.t === "auto") delete root.dataset.theme;
     else root.dataset.theme = state.t;
     root.dataset.show = state.m;
+    root.dataset.groups = state.g;
     for (const input of inputs)
       input.checked = input.type === "checkbox"
         ? shown.includes(input.value) : state[input.name] === input.value;
