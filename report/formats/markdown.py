@@ -16,6 +16,7 @@ from report.verdict import comparison, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
 from report.verdict.contest import Outcome, Ranking
+from report.verdict.engine_groups import engine_groups, in_order
 from report.words import (
     chart_detail,
     overview,
@@ -24,7 +25,6 @@ from report.words import (
     summary_badges,
 )
 from report.words.cell_text import EMPTY, DetailTable, union
-from report.words.engine_groups import engine_groups, in_order
 from report.words.workloads import workload
 
 

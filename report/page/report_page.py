@@ -24,20 +24,18 @@ from report.page import (
 )
 from report.published import published_figures
 from report.terms import titles
-from report.verdict import chart_row, comparison, sweeps
+from report.verdict import chart_row, comparison, engine_groups, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import (
     chart_detail,
     column_help,
-    engine_groups,
     overview,
     provenance,
     sentences,
     summary_badges,
     workloads,
 )
-from report.words.engine_groups import EngineGroup
 
 SWEEP_STYLE = "run/sweep.css"
 GROUP_STYLE = "run/groups.css"
@@ -102,11 +100,12 @@ def _environment() -> jinja2.Environment:
         colours=identity.COLOURS,
         columns=column_help,
         comparison=comparison,
-        fastest=EngineGroup.fastest,
+        contents=overview.contents,
+        fastest=lambda group, chart: chart.fastest_of(group),
         flags=sentences.flags,
         itself=lambda chart: chart,
         led=sentences.led,
-        least=EngineGroup.least,
+        least=overview.least,
         level=sentences.LEVEL_TEXT,
         heat=_heat,
         remarks=sentences.remarks,

@@ -16,6 +16,7 @@ from report.terms import titles
 from report.verdict import chart_row, control, eligibility
 from report.verdict.chart_row import HARNESS_BOUND_RATIO, Row
 from report.verdict.contest import Contests, Outcome, Ranking
+from report.verdict.engine_groups import EngineGroup
 from report.verdict.metric import ACCEPTED, FINISHED, TAIL
 
 __all__ = [
@@ -106,6 +107,12 @@ class Chart:
     def row_of(self, engine: Engine) -> Row:
         """Return the row of an engine of the run."""
         return next(row for row in self.all_rows if row.engine is engine)
+
+    def fastest_of(self, group: EngineGroup) -> Row | None:
+        """Return the row of a group with the greatest rate; None if no row has one."""
+        rows = (self.row_of(engine) for engine in group.engines)
+        rated = ((row.summary.median, row) for row in rows if row.summary)
+        return max(rated, key=lambda pair: pair[0], default=(0.0, None))[1]
 
     @property
     def all_rows(self) -> tuple[Row, ...]:

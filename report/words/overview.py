@@ -7,7 +7,8 @@ depends on its ratio to the best of its row.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from report.model.plan import Engine
@@ -17,6 +18,7 @@ from report.terms import numbers
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, by_family
 from report.verdict.contest import Outcome
+from report.verdict.engine_groups import EngineGroup
 from report.words.cell_text import DASH
 from report.words.chart_detail import latencies_of
 
@@ -80,6 +82,21 @@ def bytes_and_space(compared: Comparison) -> Matrix | None:
         _SPACE_HALVINGS,
     )
     return written or _matrix(compared, lambda _, row: _stored(row), _SPACE_HALVINGS)
+
+
+def least(group: EngineGroup, entry: MatrixRow) -> MatrixCell | None:
+    """Return the cell of a group with the least value; None if none has a value."""
+    cells = [entry.cell_of(engine) for engine in group.engines]
+    valued = ((cell.number, cell) for cell in cells if cell.number is not None)
+    return min(valued, key=lambda pair: pair[0], default=(0.0, None))[1]
+
+
+def contents(group: EngineGroup, charts: Iterable[Chart]) -> str:
+    """Return the number of engines, and of cells without a rate by their status."""
+    rows = [chart.row_of(engine) for chart in charts for engine in group.engines]
+    unrated = Counter(row.status for row in rows if row.summary is None)
+    texts = [f"{number} × {status}" for status, number in unrated.items()]
+    return ", ".join([numbers.count(len(group.engines), "engine"), *texts])
 
 
 def _matrix(

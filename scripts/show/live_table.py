@@ -19,8 +19,8 @@ from report.stats.repetition_stats import Summary
 from report.terms import numbers, titles
 from report.verdict.chart_row import WIDE_SPREAD, findings_of, summary_of
 from report.verdict.contest import LEAST_REPETITIONS, Contests, Outcome, Ranking
+from report.verdict.engine_groups import engine_groups
 from report.verdict.metric import ACCEPTED, LEVEL
-from report.words.engine_groups import engine_groups
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
 
 

@@ -1,10 +1,13 @@
-"""The engines of configs/: the default ones, and others that have been built."""
+"""The engines of configs/, as the tests of whole runs use them.
+
+They use the default ones: those on request have suites of their own (ctest -L NAME).
+"""
 
 import functools
 import json
 import subprocess
 
-from report.config.config_types import Config, EngineConfig
+from report.config.config_types import Config
 from report.config.configuration import load
 from tests.places import BUILD, ROOT
 
@@ -15,15 +18,9 @@ def config() -> Config:
     return load(ROOT / "configs")
 
 
-def is_set_up(engine: EngineConfig) -> bool:
-    """Return True for a default engine, and for one on request that has been built."""
-    path = BUILD / "drivers" / f"db_bench_{engine.executable}"
-    return not engine.is_on_request or path.exists()
-
-
 # Rows with their own executable: a variant uses that of another row.
 ENGINES = tuple(
-    e.name for e in config().engines.values() if not e.variant_of and is_set_up(e)
+    e.name for e in config().engines.values() if not (e.variant_of or e.is_on_request)
 )
 STORES = tuple(e for e in ENGINES if config().engines[e].role != "floor")
 

@@ -8,12 +8,12 @@ import pytest
 from report.config.pinned_source import CrateSource, PinnedSource
 from scripts.provision.presets import read_flags
 from tests.places import BUILD, ROOT
-from tests.support.real_engines import config, is_set_up
+from tests.support.real_engines import ENGINES, config
 
 PINNED = [
-    e.name
-    for e in config().engines.values()
-    if (e.sources or e.sources_of) and is_set_up(e)
+    name
+    for name in ENGINES
+    if config().engines[name].sources or config().engines[name].sources_of
 ]
 
 

@@ -15,7 +15,12 @@ from report.trust.judge import load_run
 from tests.builders import synthetic_records, synthetic_run, synthetic_sweep
 from tests.places import ROOT
 
-SOURCES = {"kyoto-ceda": 77, "leveldb-1.1": 12, "rocksdb-vs-leveldb": 13}
+SOURCES = {
+    "kyoto-ceda": 77,
+    "leveldb-1.1": 12,
+    "rocksdb-vs-leveldb": 13,
+    "rocksjava-wiki": 8,
+}
 
 
 def page(folder: Path, plan: dict[str, Any], lines: Any = None) -> str:
