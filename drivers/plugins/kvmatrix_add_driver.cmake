@@ -13,7 +13,7 @@ function(kvmatrix_add_driver name)
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/drivers)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} kvmatrix::driver_api)
   if(NOT arg_C_INTERFACE)
-    target_sources(${name} PRIVATE ${KVMATRIX_PLUGINS}/export.cc)
+    target_sources(${name} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/export.cc)
     target_compile_features(${name} PRIVATE cxx_std_20)
     set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden)
     # The harness accepts the flags of files in a folder of this name.
@@ -72,7 +72,7 @@ function(kvmatrix_add_tests name path)
   endif()
   add_test(NAME lies_${name} COMMAND ${CMAKE_COMMAND} -DDRIVER=${path}
            -DPROGRAM=$<TARGET_FILE:kvmatrix::db_bench_lying_plugin>
-           -P ${KVMATRIX_PLUGINS}/lies.cmake)
+           -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/lies.cmake)
   set_tests_properties(lies_${name} PROPERTIES LABELS ${name} TIMEOUT 1800)
   if(TARGET cpp_tests)
     add_dependencies(cpp_tests db_bench_lying_plugin)
