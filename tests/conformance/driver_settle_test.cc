@@ -113,6 +113,8 @@ TEST_F(DriverSettleTest, DoesNotReorganise) {
     for (const auto& [name, bytes] : FilesOf(db)) names.push_back(name);
     return names;
   };
+  // Of an engine that makes checkpoints by the clock, each with a new log.
+  gflags::SetCommandLineOption("wal_new_file_on_checkpoint", "false");
   ModelledDatabase db(Asynchronous());
   for (int round = 0; round < 3; ++round) {
     Fill(db, kBatch);
@@ -156,16 +158,23 @@ TEST_F(DriverSettleTest, CompactReturnsTheSpaceOfDeletedEntries) {
 }
 
 // Directories take the names of the tables that LevelDB, RocksDB and Badger
-// write next, so that their background work fails.  Another engine does not
-// notice.
-TEST_F(DriverSettleTest, EndsAfterAnErrorInTheBackground) {
-  ModelledDatabase db(Asynchronous());
+// (000001.sst), fjall (1) and SurrealKV write next.
+void TakeNames(const std::filesystem::path& path) {
   for (int number = 1; number < 1'000; ++number) {
-    const std::string name = std::to_string(1'000'000 + number).substr(1);
-    for (const char* suffix : {".ldb", ".sst"}) {
-      std::filesystem::create_directory(db.options().path / (name + suffix));
+    const std::string digits = std::to_string(1'000'000 + number).substr(1);
+    for (const std::filesystem::path& name :
+         {path / (digits + ".ldb"), path / (digits + ".sst"),
+          path / "keyspaces/1/tables" / std::to_string(number),
+          path / "sstables" / (std::string(14, '0') + digits + ".sst")}) {
+      if (exists(name.parent_path())) create_directory(name);
     }
   }
+}
+
+// The background work of these engines fails; another engine does not notice.
+TEST_F(DriverSettleTest, EndsAfterAnErrorInTheBackground) {
+  ModelledDatabase db(Asynchronous());
+  TakeNames(db.options().path);
   bool failed = false;
   try {
     Fill(db, 2'000);
@@ -174,9 +183,10 @@ TEST_F(DriverSettleTest, EndsAfterAnErrorInTheBackground) {
   } catch (const std::runtime_error& error) {
     failed = true;
   }
-  const bool has_tables =
-      std::filesystem::exists(db.options().path / "CURRENT") ||
-      std::filesystem::exists(db.options().path / "MANIFEST");
+  bool has_tables = false;
+  for (const char* name : {"CURRENT", "MANIFEST", "keyspaces", "sstables"}) {
+    has_tables = has_tables || exists(db.options().path / name);
+  }
   EXPECT_EQ(failed, has_tables);
   try {
     db.database().Settle();

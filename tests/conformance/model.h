@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "common/driver.h"
+#include "common/timing/resources.h"
 
 namespace kvmatrix {
 
@@ -181,15 +182,8 @@ class ModelledDatabase {
   Limits limits() { return database_->GetLimits(); }
   const std::map<std::string, std::string>& model() const { return model_; }
 
-  // Returns the total size of the files. REQUIRES: the database is closed
-  uint64_t DiskBytes() const {
-    uint64_t bytes = 0;
-    for (const auto& file :
-         std::filesystem::recursive_directory_iterator(options_.path)) {
-      if (file.is_regular_file()) bytes += file.file_size();
-    }
-    return bytes;
-  }
+  // Returns the space that results report. REQUIRES: the database is closed
+  uint64_t DiskBytes() const { return kvmatrix::DiskBytes(options_.path); }
 
   // In several batches if the engine's are smaller.
   void Write(const std::vector<Update>& batch) {

@@ -24,8 +24,11 @@ impl Engine for Canopydb {
     const NAME: &'static CStr = c"canopydb";
     const CRATE: &'static str = "canopydb";
     const LICENCE: &'static CStr = c"MIT";
-    const FLAGS: &'static [abi::kvm_flag] =
-        &[HOLD_READ_TXN, flag(c"checkpoint_target_size", c"uint64", c"67108864", CHECKPOINT)];
+    const FLAGS: &'static [abi::kvm_flag] = &[
+        HOLD_READ_TXN,
+        flag(c"checkpoint_target_size", c"uint64", c"67108864", CHECKPOINT),
+        flag(c"wal_new_file_on_checkpoint", c"bool", c"true", c"a checkpoint begins a new log"),
+    ];
     type Reader = ReadTransaction;
     type Value = Bytes;
 
@@ -38,6 +41,7 @@ impl Engine for Canopydb {
         let durable = options.durability == Durability::Durable;
         let mut environment = EnvOptions::new(&options.path);
         environment.page_cache_size = options.cache_size as usize;
+        environment.wal_new_file_on_checkpoint = options.flags.get(c"wal_new_file_on_checkpoint");
         let mut database = DbOptions::new();
         database.checkpoint_target_size = options.flags.get(c"checkpoint_target_size");
         database.default_commit_sync = durable;
@@ -50,6 +54,7 @@ impl Engine for Canopydb {
             reported("checkpoint_target_size", database.checkpoint_target_size),
             reported("compress_overflow_values", format!("{:?}", tree.compress_overflow_values)),
             reported("default_commit_sync", database.default_commit_sync),
+            reported("wal_new_file_on_checkpoint", environment.wal_new_file_on_checkpoint),
         ];
         let canopydb = Canopydb {
             database: Database::with_options(environment, database)?,

@@ -15,6 +15,7 @@ struct Fjall {
     entries: Keyspace,
     durable: bool,
     compression: bool,
+    expect_hits: bool,
     write_buffer_size: u64,
 }
 
@@ -35,6 +36,7 @@ impl Engine for Fjall {
     const FLAGS: &'static [abi::kvm_flag] = &[
         flag(c"write_buffer_size", c"uint64", c"67108864", c"size of the memtable, in bytes"),
         flag(c"worker_threads", c"uint64", c"0", c"background threads; 0: fjall's default"),
+        flag(c"expect_point_read_hits", c"bool", c"false", c"no filters in the last level"),
     ];
     type Reader = ();
     type Value = Slice;
@@ -51,9 +53,12 @@ impl Engine for Fjall {
             builder = builder.worker_threads(threads);
         }
         let write_buffer_size = options.flags.get(c"write_buffer_size");
+        let expect_hits = options.flags.get(c"expect_point_read_hits");
         let database = builder.open()?;
         let entries = database.keyspace("entries", || {
-            let keyspace = KeyspaceCreateOptions::default().max_memtable_size(write_buffer_size);
+            let keyspace = KeyspaceCreateOptions::default()
+                .max_memtable_size(write_buffer_size)
+                .expect_point_read_hits(expect_hits);
             match options.compression {
                 true => keyspace,
                 false => keyspace.data_block_compression_policy(CompressionPolicy::disabled()),
@@ -61,7 +66,7 @@ impl Engine for Fjall {
         })?;
         let durable = options.durability == Durability::Durable;
         let compression = options.compression;
-        Ok(Fjall { database, entries, durable, compression, write_buffer_size })
+        Ok(Fjall { database, entries, durable, compression, expect_hits, write_buffer_size })
     }
 
     fn limits(&self) -> Limits {
@@ -75,6 +80,7 @@ impl Engine for Fjall {
     fn settle(&self) -> Result<()> {
         let mut idle = 0;
         while idle < POLLS {
+            self.flush()?; // fails if a background thread has
             idle = if self.is_busy() { 0 } else { idle + 1 };
             std::thread::sleep(PAUSE);
         }
@@ -91,6 +97,7 @@ impl Engine for Fjall {
             reported("cache_size", self.database.cache_capacity()),
             requested("compression", self.compression),
             requested("durable", self.durable),
+            requested("expect_point_read_hits", self.expect_hits),
             requested("write_buffer_size", self.write_buffer_size),
         ]
     }

@@ -1,15 +1,32 @@
 //! heed: LMDB with an interface in Rust.  github.com/meilisearch/heed
 
 use heed::types::Bytes;
-use heed::{Database, Env, EnvFlags, EnvOpenOptions, RoTxn, WithoutTls};
+use heed::{Database, Env, EnvFlags, EnvOpenOptions, MdbError, PutFlags, RoTxn, RwTxn, WithoutTls};
 use kvmatrix_driver::*;
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 const FLAGS: &CStr = c"https://docs.rs/heed/0.22/heed/struct.EnvFlags.html";
 
 struct Heed {
     environment: Env<WithoutTls>,
     entries: Database<Bytes, Bytes>,
+    append: bool,
+    /// Whether all keys have ascended so far.
+    appends: AtomicBool,
+}
+
+impl Heed {
+    /// LMDB refuses to append a key that does not ascend, before it has changed anything.
+    fn put(&self, transaction: &mut RwTxn, key: &[u8], value: &[u8]) -> heed::Result<()> {
+        if self.appends.load(Relaxed) {
+            match self.entries.put_with_flags(transaction, PutFlags::APPEND, key, value) {
+                Err(heed::Error::Mdb(MdbError::KeyExist)) => self.appends.store(false, Relaxed),
+                result => return result,
+            }
+        }
+        self.entries.put(transaction, key, value)
+    }
 }
 
 impl Engine for Heed {
@@ -19,6 +36,8 @@ impl Engine for Heed {
     const FLAGS: &'static [abi::kvm_flag] = &[
         HOLD_READ_TXN,
         flag(c"map_size", c"uint64", c"68719476736", c"maximum size of the database, in bytes"),
+        flag(c"writemap", c"bool", c"false", c"write through the memory map (MDB_WRITEMAP)"),
+        flag(c"append", c"bool", c"false", c"add keys at the end while they ascend (MDB_APPEND)"),
     ];
     const BLOCKS: bool = false; // a value is only valid with its transaction
     type Reader = RoTxn<'static, WithoutTls>;
@@ -33,11 +52,13 @@ impl Engine for Heed {
     }
 
     fn open(options: &Options) -> Result<Self> {
-        let flags = match options.durability {
+        let mut flags = match options.durability {
             Durability::Buffered => EnvFlags::NO_SYNC,
             Durability::Consistent => EnvFlags::NO_META_SYNC,
             Durability::Durable => EnvFlags::empty(),
         };
+        flags.set(EnvFlags::WRITE_MAP, options.flags.get(c"writemap"));
+        let append = options.flags.get(c"append");
         let mut open = EnvOpenOptions::new().read_txn_without_tls();
         open.map_size(options.flags.get(c"map_size"));
         open.max_readers(options.threads.max(125) as u32 + 1);
@@ -46,7 +67,7 @@ impl Engine for Heed {
         let mut create = environment.write_txn()?;
         let entries = environment.create_database(&mut create, None)?;
         create.commit()?;
-        Ok(Heed { environment, entries })
+        Ok(Heed { environment, entries, append, appends: AtomicBool::new(append) })
     }
 
     fn limits(&self) -> Limits {
@@ -61,6 +82,7 @@ impl Engine for Heed {
     fn settings(&self) -> Vec<Setting> {
         let version = heed::lmdb_version();
         vec![
+            requested("append", self.append),
             reported("cache_size", "none: the page cache"),
             reported("flags", format!("{:?}", self.environment.flags())),
             reported("lmdb", format!("{}.{}.{}", version.major, version.minor, version.patch)),
@@ -72,7 +94,7 @@ impl Engine for Heed {
         let mut transaction = self.environment.write_txn()?;
         for update in batch {
             match update.value() {
-                Some(value) => self.entries.put(&mut transaction, update.key(), value)?,
+                Some(value) => self.put(&mut transaction, update.key(), value)?,
                 None => drop(self.entries.delete(&mut transaction, update.key())?),
             }
         }

@@ -2,6 +2,7 @@
 
 use kvmatrix_driver::*;
 use std::ffi::CStr;
+use std::time::Duration;
 use surrealkv::{
     CompactRangeOptions, LSMIterator, Mode, Options as TreeOptions, ReadOptions, Transaction, Tree,
     TreeBuilder,
@@ -9,12 +10,24 @@ use surrealkv::{
 use tokio::runtime::{Builder, Runtime};
 
 const DURABILITY: &CStr = c"https://docs.rs/surrealkv/1/surrealkv/enum.Durability.html";
+const PREALLOCATION: &CStr = c"write zeros ahead of the log's end, so that syncs are of data alone";
+const POLLS: usize = 20; // in a row that find no work, PAUSE apart
+const PAUSE: Duration = Duration::from_millis(1);
 
 struct Surrealkv {
     runtime: Runtime,
     tree: Tree,
     durability: surrealkv::Durability,
     settings: Vec<Setting>,
+}
+
+impl Surrealkv {
+    /// Flushes and compactions run on the runtime's workers, and nothing else does.
+    fn is_busy(&self) -> bool {
+        let metrics = self.runtime.metrics();
+        (0..metrics.num_workers())
+            .any(|worker| metrics.worker_park_unpark_count(worker).is_multiple_of(2))
+    }
 }
 
 impl Engine for Surrealkv {
@@ -25,6 +38,8 @@ impl Engine for Surrealkv {
     const FLAGS: &'static [abi::kvm_flag] = &[
         HOLD_READ_TXN,
         flag(c"write_buffer_size", c"uint64", c"104857600", c"size of the memtable, in bytes"),
+        flag(c"enable_vlog", c"bool", c"false", c"large values in files of their own"),
+        flag(c"wal_preallocation", c"bool", c"false", PREALLOCATION),
     ];
     type Reader = Transaction;
     type Value = Vec<u8>;
@@ -36,10 +51,13 @@ impl Engine for Surrealkv {
 
     fn open(options: &Options) -> Result<Self> {
         let memtable = options.flags.get(c"write_buffer_size");
+        let preallocates: bool = options.flags.get(c"wal_preallocation");
         let mut tree = TreeOptions::new()
             .with_path(options.path.clone())
             .with_block_cache_capacity(options.cache_size)
-            .with_max_memtable_size(memtable);
+            .with_max_memtable_size(memtable)
+            .with_enable_vlog(options.flags.get(c"enable_vlog"))
+            .with_wal_preallocation(preallocates);
         if options.compression {
             tree = tree.with_l0_no_compression();
         }
@@ -51,6 +69,8 @@ impl Engine for Surrealkv {
             requested("durability", format!("{durability:?}")),
             requested("cache_size", options.cache_size),
             reported("compression", format!("{:?}", tree.compression_per_level)),
+            reported("enable_vlog", tree.enable_vlog),
+            requested("wal_preallocation", preallocates),
             reported("write_buffer_size", tree.max_memtable_size),
         ];
         let runtime = Builder::new_multi_thread().enable_all().build()?;
@@ -62,6 +82,18 @@ impl Engine for Surrealkv {
 
     fn flush(&self) -> Result<()> {
         Ok(self.tree.flush_wal(false)?)
+    }
+
+    fn settle(&self) -> Result<()> {
+        let mut idle = 0;
+        while idle < POLLS {
+            if let Some(failure) = self.tree.background_error() {
+                return Err(failure.error.into());
+            }
+            idle = if self.is_busy() { 0 } else { idle + 1 };
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
     }
 
     fn compact(&mut self) -> Result<()> {
