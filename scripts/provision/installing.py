@@ -8,6 +8,7 @@ from pathlib import Path
 from report.config.config_types import EngineConfig
 from report.config.pinned_source import CrateSource, JarSource, PinnedSource
 from scripts.basis.cache import claim, locked
+from scripts.basis.problem import SetupError
 from scripts.basis.setup_screen import Screen
 from scripts.provision import engine_list, fetch, languages, packages, prefixes
 from scripts.provision.recipe import Compiler
@@ -75,9 +76,13 @@ def install(
     required = [*requirements(sources, shop), *packages.development_packages(names)]
     if engine.toolchain:
         required += languages.TOOLCHAINS[engine.toolchain].packages
-    packages.ensure(_each_once(required), shop.log, shop.screen)
-    if engine.toolchain:
-        languages.check(engine.toolchain)
+    try:
+        packages.ensure(_each_once(required), shop.log, shop.screen)
+    except SetupError as error:
+        problem = languages.problem(engine.toolchain)
+        raise SetupError(f"{problem}\n{error}".lstrip()) from error
+    if problem := languages.problem(engine.toolchain):
+        raise SetupError(problem)
     made = libraries_of(sources, shop)
     return [*made, *map(engine_list.of_distribution, engine.libraries)]
 

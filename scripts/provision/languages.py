@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.basis.commands import output_of
-from scripts.basis.problem import SetupError
 from scripts.provision.packages import Requirement
 
 LEAST_RUST = (1, 90)  # redb and fjall
@@ -115,7 +114,6 @@ TOOLCHAINS = {
 }
 
 
-def check(name: str) -> None:
-    """Raise SetupError, with the remedy, unless a toolchain is new enough."""
-    if problem := TOOLCHAINS[name].problem():
-        raise SetupError(problem)
+def problem(name: str) -> str:
+    """Return what is wrong with a toolchain, and the remedy; "" if nothing is."""
+    return TOOLCHAINS[name].problem() if name else ""

@@ -19,6 +19,7 @@ from scripts.provision import (
     consumers,
     engine_list,
     installing,
+    languages,
     packages,
     prefixes,
     recipe,
@@ -27,7 +28,6 @@ from scripts.provision import (
     venv,
 )
 from scripts.provision.installing import Workshop
-from scripts.provision.languages import TOOLCHAINS
 from scripts.provision.presets import read_flags
 from scripts.provision.requested import Chosen
 
@@ -190,15 +190,21 @@ def _install(
     """
     libraries = installing.libraries_of(chosen.sources_of(chosen.default), shop)
     variables: dict[str, str] = {}
+    unfit: dict[str, str] = {}  # what is wrong with toolchains
     for engine in chosen.on_request:
+        if engine.toolchain in unfit:
+            problems[engine.name] = unfit[engine.toolchain]
+            continue
         try:
             sources = chosen.sources_of([engine])
             libraries += installing.install(engine, sources, shop)
         except SetupError as error:
             problems[engine.name] = str(error)
+            if languages.problem(engine.toolchain):
+                unfit[engine.toolchain] = str(error)
         else:
             if engine.toolchain:
-                variables |= TOOLCHAINS[engine.toolchain].variables()
+                variables |= languages.TOOLCHAINS[engine.toolchain].variables()
     return libraries, variables
 
 
@@ -303,8 +309,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _failed(system_text(error, ROOT, _cache()))
     if problems:
-        for name, problem in problems.items():
-            _failed(f"{name}: {problem}")
+        for problem in dict.fromkeys(problems.values()):
+            names = [name for name in problems if problems[name] == problem]
+            _failed(f"{', '.join(names)}: {problem}")
         screen.warn(f"Ready, except {', '.join(problems)}: see above.")
         return EXIT_PARTIAL
     if not options.checksums:

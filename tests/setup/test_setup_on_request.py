@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -219,6 +220,53 @@ def test_a_missing_toolchain_is_named_with_the_remedy(
     put_programs(tmp_path / "bin", {"go": "echo go version go1.26 linux/amd64"})
     ready(checkout)
     assert f'set(KVM_GO "{tmp_path}/bin/go")' in libraries(checkout)
+
+
+def test_a_toolchain_that_cannot_be_installed_is_named_once(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("plain", "other"):
+        text = f'[[engine]]\nname = "{name}"\ntoolchain = "rust"\n'
+        on_request(checkout, name, text)
+    put_programs(tmp_path / "bin", {"rustc": "exit 1"})
+    asked = []
+
+    def missing(
+        required: list[packages.Requirement],
+    ) -> list[packages.Requirement]:
+        found = [r for r in required if r.package == "rustc-web"]
+        asked.extend(found)
+        return found
+
+    monkeypatch.setattr(packages, "missing", missing)
+    monkeypatch.setattr(packages, "why_not_installable", lambda: "needs root")
+    output = partly(checkout, "--with", "plain", "other", "crated")
+    assert "other, plain: needs cargo and rustc 1.90 or newer, and rustc is" in output
+    assert output.count("Missing packages (needs root):\n  rustc-web") == 1
+    assert len(asked) == 1
+    assert "set(KVM_ON_REQUEST crated)" in libraries(checkout)
+
+
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("error: checksum for redb changed", "error: restore drivers/rust/Cargo.lock"),
+        ("error: because --locked was passed", "error: Cargo.toml has changed: run"),
+        ("error: timed out", "error: check the network and cargo's configuration"),
+    ],
+)
+def test_what_cargo_cannot_fetch_has_a_remedy(
+    tmp_path: Path, said: str, remedy: str
+) -> None:
+    cargo = put_programs(tmp_path, {"cargo": f"echo '{said}' >&2; exit 101"}) / "cargo"
+    script = ROOT / "drivers/rust/fetch.cmake"
+    done = subprocess.run(
+        ["cmake", f"-DCARGO={cargo}", "-P", script],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode and f"{said}\n{remedy}" in done.stderr
 
 
 @pytest.mark.parametrize(
