@@ -9,6 +9,7 @@ from report.model.plan import CellName, Engine, Plan, repetition_seed
 from report.terms.limits import MOST_ANSWER_BYTES
 from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
 from report.terms.text_table import one_line
+from report.trust.rule import AUDIT
 from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
 from scripts.machine.repetition_monitor import MachineMonitor, RepetitionMonitor
 from scripts.planning.engine_program import Stamps, program_of
@@ -182,8 +183,9 @@ def flags_of(plan: Plan, call: DriverCall) -> dict[str, Flag]:
     flags = process_flags(benchmark, plan.flags(call.cell), call.measured)
     if (
         not call.measured
+        and call.benchmark != AUDIT
         and engine.description
         and JIT_WARMUP in engine.description.flags
     ):
-        flags[JIT_WARMUP] = False  # what is not timed need not be warm
+        flags[JIT_WARMUP] = False  # a fill is not timed; the opening by an audit is
     return flags
