@@ -155,7 +155,8 @@ class ModelledDatabase {
     }
   }
   ~ModelledDatabase() {
-    Close();
+    session_.reset();
+    database_.reset();
     std::error_code ignored;  // an engine that could not be closed may write
     std::filesystem::remove_all(options_.path, ignored);
   }
@@ -166,6 +167,7 @@ class ModelledDatabase {
   }
   void Close() {
     session_.reset();
+    if (database_) database_->Close();
     database_.reset();
   }
   void Reopen() {
