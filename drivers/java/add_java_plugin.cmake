@@ -89,6 +89,22 @@ function(unpack_library jar member)
   return(PROPAGATE library)
 endfunction()
 
+# Sets `source` to a file that imports __assert_fail if `library` does: then the plug-in has
+# live assertions, although the library is not loaded when that is looked for.
+function(find_assertions library)
+  execute_process(COMMAND ${CMAKE_NM} -D ${library} OUTPUT_VARIABLE symbols
+                  COMMAND_ERROR_IS_FATAL ANY)
+  set(source "")
+  if(symbols MATCHES "U __assert_fail")
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/live_assertions.cc)
+    file(CONFIGURE OUTPUT ${source} CONTENT
+"extern \"C\" void __assert_fail();
+[[gnu::used]] static void (*const kLiveAssertions)() = __assert_fail;
+")
+  endif()
+  return(PROPAGATE source)
+endfunction()
+
 function(add_java_plugin name class)
   cmake_parse_arguments(arg "" "NATIVE" "ALSO;JARS;KNOWN_FAILURES;EXCEPT" ${ARGN})
   find_jars("${arg_JARS}")
@@ -98,10 +114,12 @@ function(add_java_plugin name class)
   endif()
   file(REMOVE ${CMAKE_BINARY_DIR}/drivers/db_bench_${name}.why)
   set(library_path "")
+  set(source "")
   if(arg_NATIVE)
     list(GET jars 0 jar)
     unpack_library(${jar} ${arg_NATIVE})
     set(native_${name} ${library})
+    find_assertions(${library})
     cmake_path(GET library PARENT_PATH library_path)
   endif()
   list(TRANSFORM arg_ALSO REPLACE "(.+)" ${CMAKE_CURRENT_SOURCE_DIR}/engines/\\1.java)
@@ -117,7 +135,7 @@ function(add_java_plugin name class)
             "${class_path}" "${library_path}" ${pins}
     DEPENDS ${KVM_JAVA_CLASSES}/${name}.stamp ${jars}
     VERBATIM)
-  kvmatrix_add_driver(${name} ${facts} $<TARGET_OBJECTS:java_bridge> C_INTERFACE
+  kvmatrix_add_driver(${name} ${facts} ${source} $<TARGET_OBJECTS:java_bridge> C_INTERFACE
                       LIBRARIES kvmatrix_options ${CMAKE_DL_LIBS}
                       KNOWN_FAILURES ${arg_KNOWN_FAILURES} EXCEPT ${arg_EXCEPT})
   return(PROPAGATE native_${name})
