@@ -47,3 +47,17 @@ class Unordered(FakeDriver):
 
     def describe(self) -> Record:
         return {**super().describe(), "scans": "unordered"}
+
+
+class CompiledLate(FakeDriver):
+    """Asks for a warm-up, and fails if more or less than its fills go without."""
+
+    def describe(self) -> Record:
+        warmup = {"name": "jit_warmup", "type": "bool", "default": "true", "help": "x"}
+        return {**super().describe(), "flags": [warmup]}
+
+    def main(self) -> int:
+        if benchmark := self.flags.get("benchmarks"):
+            is_cold = self.flags.get("jit_warmup") == "false"
+            assert is_cold == benchmark.startswith("fill"), benchmark
+        return super().main()

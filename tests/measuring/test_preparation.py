@@ -76,3 +76,11 @@ def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
     names = [path.name for path in (tmp_path / "cell").iterdir()]
     assert names == (["entries"] if start else [])
     assert ran[-1] == "sync"
+
+
+def test_only_fills_are_not_warmed_up(lab: Lab) -> None:
+    """An audit measures the opening, which must not include the start of a runtime."""
+    lab.scenario(benchmarks=("readseq", "overwrite"))
+    lab.engine("one", "compiled_late")
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    assert {line["status"] for line in lab.lines()} == {"ok"}
