@@ -10,7 +10,7 @@ from tests.places import ROOT
 
 CONFIG = load(ROOT / "configs")
 # Whose documentation advises nothing that is a setting: drivers/rust/ENGINES.md.
-UNADVISED = {"redb"}
+UNADVISED = {"persy", "redb"}
 ENGINE = """
 [[engine]]
 name = "one"
