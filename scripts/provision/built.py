@@ -29,11 +29,9 @@ def build(
     """
     log = root / f"build/logs/{preset}.log"
     log.unlink(missing_ok=True)
-    if reconfigure or not (root / "build" / preset / "build.ninja").is_file():
-        with screen.step(f"Configuring build/{preset}"):
-            run_logged(["cmake", "--preset", preset], log, cwd=root)
+    _configure(root, preset, reconfigure, log, screen)
     text = f"Building build/{preset}"
-    command = ["cmake", "--build", "--preset", preset, "-j", str(processors())]
+    command = _command(preset)
     to_the_end = ["--", "-k", "0"] if on_request else []
     with screen.step(text):
         progress = screen.build_progress(text, log)
@@ -45,6 +43,36 @@ def build(
                 raise error
             return problems
     return {}
+
+
+def install_package(root: Path, screen: Screen) -> None:
+    """Build what engines of other repositories need, and install it in build/package.
+
+    Raises SetupError.
+    """
+    log = root / "build/logs/package.log"
+    log.unlink(missing_ok=True)
+    _configure(root, "release", False, log, screen)
+    text = "Building the package"
+    target = ["--target", "kvmatrix_package", "db_bench_null", "null-plugin"]
+    with screen.step(text):
+        progress = screen.build_progress(text, log)
+        run_logged([*_command("release"), *target], log, cwd=root, heartbeat=progress)
+    install = ["cmake", "--install", "build/release", "--prefix", "build/package"]
+    with screen.step("Installing it in build/package"):
+        run_logged(install, log, cwd=root)
+
+
+def _configure(
+    root: Path, preset: str, reconfigure: bool, log: Path, screen: Screen
+) -> None:
+    if reconfigure or not (root / "build" / preset / "build.ninja").is_file():
+        with screen.step(f"Configuring build/{preset}"):
+            run_logged(["cmake", "--preset", preset], log, cwd=root)
+
+
+def _command(preset: str) -> list[str]:
+    return ["cmake", "--build", "--preset", preset, "-j", str(processors())]
 
 
 def _one_by_one(

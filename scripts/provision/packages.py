@@ -90,6 +90,10 @@ FETCHING_JARS = (
     Requirement("maven", "fetches jars", _program("mvn")),
     Requirement("ca-certificates-java", "whom Maven trusts", _java_certificates),
 )
+COUNTING = (
+    Requirement("strace", "counts writes and syncs for ab", _program("strace")),
+    Requirement("valgrind", "counts instructions for ab", _program("valgrind")),
+)
 TESTING = (
     Requirement("chromium", "opens the report in a real browser", _program("chromium")),
     Requirement(
@@ -109,8 +113,7 @@ TESTING = (
             "/usr/share/fonts/truetype/liberation/LiberationSansNarrow-Regular.ttf"
         ).is_file,
     ),
-    Requirement("strace", "counts writes and syncs for ab", _program("strace")),
-    Requirement("valgrind", "counts instructions for ab", _program("valgrind")),
+    *COUNTING,
 )
 
 

@@ -106,6 +106,12 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="only print the checksums of an engine's sources, ready to be pasted",
     )
+    which.add_argument(
+        "--package",
+        action="store_true",
+        help="only build what engines of other repositories need, and install it in "
+        "build/package, for CMake's find_package(kvmatrix)",
+    )
     result.add_argument(
         "--test", action="store_true", help="also install what scripts/test needs"
     )
@@ -238,6 +244,12 @@ def run(options: argparse.Namespace, screen: Screen) -> dict[str, str]:
             required = [r for r in packages.BUILDING if r.package == "python3-venv"]
             packages.ensure(required, logs / "packages.log", screen)
             _python(options, screen)
+            return {}
+        if options.package:
+            required = [*packages.BUILDING, *packages.COUNTING]
+            packages.ensure(required, logs / "packages.log", screen)
+            _python(options, screen)
+            built.install_package(ROOT, screen)
             return {}
         if options.checksums:
             _print_checksums(options, screen)

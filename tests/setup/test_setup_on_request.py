@@ -362,3 +362,13 @@ def test_our_engines_on_request_have_sound_sources() -> None:
     assert not problems and not engines.broken
     for source in chosen.sources_of(chosen.engines):
         assert len(source.upstream_sha256) == 64
+
+
+def test_the_package_is_installed_without_engines(checkout: Checkout) -> None:
+    assert ready(checkout, "--package").endswith("Ready.\n")
+    configured, built, installed = (checkout.root / "calls").read_text().splitlines()
+    assert configured == "--preset release"
+    assert " --target kvmatrix_package " in built
+    assert installed == "--install build/release --prefix build/package"
+    assert not checkout.cache.exists()
+    assert not (checkout.root / "build/engines").exists()

@@ -3,7 +3,8 @@
 //
 // Compiled with kDriver defined as kReference, so that the engine's driver file
 // links under that name; kDriver itself is defined here.  SLOWER says which
-// operations; kNone is the build to compare with.
+// operations; kNone is the build to compare with.  With wrapped_plugin.cc the
+// engine is a plug-in.
 
 #include <string>
 #include <vector>
@@ -23,8 +24,10 @@ constexpr uint64_t kEvery = 10;
 // The only word in which the builds differ.  Code and data have the same
 // addresses in all of them, because a difference of addresses alone can cost a
 // few per cent.  Volatile, so that the compiler cannot use the value.
-enum Operation { kNone, kGets, kWrites, kScans };
+enum Operation { kNone = 0, kGets = 1, kWrites = 2, kScans = 4, kAll = 7 };
 const volatile Operation slower = SLOWER;
+
+bool IsSlower(Operation operation) { return (slower & operation) != 0; }
 
 class SlowerSession final : public Session {
  public:
@@ -34,18 +37,20 @@ class SlowerSession final : public Session {
   // Every tenth batch is written twice: the same entries, so the same content.
   void Write(std::span<const Update> batch) override {
     inner_->Write(batch);
-    if (slower == kWrites && ++calls_ % kEvery == 0) inner_->Write(batch);
+    if (IsSlower(kWrites) && ++writes_ % kEvery == 0) inner_->Write(batch);
   }
 
-  // Every tenth get is preceded by a get of an old key, which is no longer in a
-  // cache.
   std::optional<std::string_view> Get(std::string_view key) override {
-    if (slower == kGets) {
-      std::string& old = keys_[++calls_ % keys_.size()];
-      if (calls_ % kEvery == 0 && !old.empty()) inner_->Get(old);
-      old = key;
-    }
+    if (IsSlower(kGets)) GetMore(key);
     return inner_->Get(key);
+  }
+
+  void GetBlock(std::span<const std::string_view> keys,
+                std::span<std::optional<std::string_view>> values) override {
+    if (IsSlower(kGets)) {
+      for (const std::string_view key : keys) GetMore(key);
+    }
+    inner_->GetBlock(keys, values);
   }
 
   // A tenth of the entries is visited twice.
@@ -57,7 +62,7 @@ class SlowerSession final : public Session {
                    ++visited;
                    return visit(key, value);
                  });
-    if (slower != kScans) return;
+    if (!IsSlower(kScans)) return;
     uint64_t again = visited / kEvery;
     inner_->Scan(start, order, [&](std::string_view, std::string_view) {
       return again-- > 1;
@@ -65,9 +70,17 @@ class SlowerSession final : public Session {
   }
 
  private:
+  // Before every tenth get, gets an old key, which is no longer in a cache.
+  void GetMore(std::string_view key) {
+    std::string& old = keys_[++gets_ % keys_.size()];
+    if (gets_ % kEvery == 0 && !old.empty()) inner_->Get(old);
+    old = key;
+  }
+
   std::unique_ptr<Session> inner_;
   std::vector<std::string> keys_;
-  uint64_t calls_ = 0;
+  uint64_t gets_ = 0;
+  uint64_t writes_ = 0;
 };
 
 class SlowerDatabase final : public Database {
@@ -78,12 +91,17 @@ class SlowerDatabase final : public Database {
   std::unique_ptr<Session> NewSession() override {
     return std::make_unique<SlowerSession>(inner_->NewSession());
   }
+  Limits GetLimits() override { return inner_->GetLimits(); }
   void Flush() override { inner_->Flush(); }
   void Settle() override { inner_->Settle(); }
   void Compact() override { inner_->Compact(); }
   std::map<std::string, std::string> EffectiveSettings() override {
     return inner_->EffectiveSettings();
   }
+  std::map<std::string, uint64_t> Counters() override {
+    return inner_->Counters();
+  }
+  void Close() override { inner_->Close(); }
 
  private:
   std::unique_ptr<Database> inner_;

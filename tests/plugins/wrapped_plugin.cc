@@ -1,4 +1,4 @@
-// db_bench_lying_plugin: the plug-in of --driver with the lie that --lie names.
+// The plug-in of --driver, wrapped in a driver that lies or is slower.
 // Here drivers/plugin.cc defines SelectPlugin() instead of SelectDriver().
 
 #include "common/cli/executable.h"
@@ -11,11 +11,11 @@ const Driver& SelectPlugin(std::vector<const char*>& words);
 const BuildFacts& GetPluginFacts();
 
 extern const Driver kReference;
-// Before the driver that lies, which is made of it.
+// Before the driver that is made of it.
 [[gnu::init_priority(200)]] const Driver kReference =
     LoadBeforeMain(SelectPlugin);
 
-extern const Driver kDriver;  // that lies
+extern const Driver kDriver;  // made of kReference
 
 const Driver& SelectDriver(std::vector<const char*>& words) {
   TakeDriverFlag(words);
