@@ -1,4 +1,4 @@
-"""The schedule of an A/B run: screen, confirmation of the suspects, counts."""
+"""The schedule of an A/B run: screen, counts, confirmation of the suspects."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -64,10 +64,15 @@ class AbSchedule(Schedule):
             self._ledger.add(line)
 
     def tasks(self) -> Iterator[Task]:
-        """Yield the missing repetitions, those of the screen first."""
+        """Yield the missing repetitions, those of the screen first.
+
+        The work is counted before the confirmation, so that a run which is stopped then
+        has the evidence that no noise hides.
+        """
         rule = self.plan.rule
         for number in range(1, rule.screen_rounds + 1):
             yield from self._round(number, self.plan.able)
+        self._count()
         self._suspects = self._nominate()
         for number in range(rule.screen_rounds + 1, self.plan.rounds + 1):
             yield from self._round(number, self._suspects)
@@ -98,7 +103,7 @@ class AbSchedule(Schedule):
             planned=planned,
         )
 
-    def conclude(self) -> None:
+    def _count(self) -> None:
         """Count the work of both sides in the cells that have not failed."""
         if not self.plan.counted or self.counts.tools is not None:
             return

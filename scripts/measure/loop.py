@@ -60,9 +60,6 @@ class Schedule(ABC):
     def pace(self) -> RunProgress:
         """Return the progress of the run; the caller fills in `elapsed_s`."""
 
-    def conclude(self) -> None:  # noqa: B027
-        """Do what follows the last repetition; by default nothing."""
-
 
 @dataclass
 class Loop:
@@ -105,7 +102,6 @@ class Loop:
             for finished in task.repetitions():
                 self.executor.stop.check()
                 self._store(schedule, task, finished)
-        schedule.conclude()
         self.folder.check()
 
     @property

@@ -61,6 +61,17 @@ def test_interrupted_counting_is_finished_and_not_repeated(lab: Lab) -> None:
 
 @pytest.mark.slow
 @needs_a_tool
+def test_the_work_is_counted_before_suspects_are_confirmed(lab: Lab) -> None:
+    lab.scenario(benchmarks=("fillrandom",))
+    lab.install("one", "slower", "other")
+    sides = ["--a", str(lab.root / "build"), "--b", str(lab.root / "other")]
+    done = lab.call("ab", "lab", *sides, *ROUNDS)
+    stages = ["screen 3/3", "counting [1/1]", "confirm 1/4"]
+    assert stages == sorted(stages, key=done.stderr.index)
+
+
+@pytest.mark.slow
+@needs_a_tool
 def test_a_cell_that_failed_is_not_counted(lab: Lab) -> None:
     lab.install("one", "crash", "other")
     sides = ["--a", str(lab.root / "build"), "--b", str(lab.root / "other")]
