@@ -100,6 +100,7 @@ def repository_in(tmp_path: Path) -> Repository:
     (root / "scripts").mkdir(parents=True)
     for name in SCRIPTS:
         shutil.copy(ROOT / "scripts" / name, root / "scripts" / name)
+    shutil.copytree(ROOT / ".ci", root / ".ci")
     places = {
         "log": lab.root / "log",
         "root": ROOT,

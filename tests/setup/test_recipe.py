@@ -1,13 +1,16 @@
 """The scripts of the recipe for CI."""
 
+import os
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.places import ROOT
+from tests.setup.provisioning import put_programs
 from tests.setup.recipe_lab import FAST, SCRIPTS, Repository, repository_in
 
 
@@ -80,6 +83,8 @@ def test_a_commit_against_itself_is_measured_as_one_build(
         (["--suite"], "needs a value"),
         (["--format", "xml", "HEAD", "HEAD"], "--format xml"),
         (["--fail-on", "always", "HEAD", "HEAD"], "--fail-on always"),
+        (["--minutes", "0", "HEAD", "HEAD"], "--minutes 0"),
+        (["--repository", "/", "HEAD", "HEAD"], "HEAD is not a commit of /"),
     ],
 )
 def test_invalid_arguments_exit_2_before_the_build(
@@ -120,6 +125,40 @@ def test_a_run_without_measurements_does_not_pass(repository: Repository) -> Non
     assert result.returncode == 5, result.stderr
     assert "not passed: nothing was judged" in result.stdout
     assert not (repository.root / "results/history").exists()
+
+
+# Builds in a folder outside of the work tree.
+BUILD = 'cd "$1" && scripts/setup && mkdir -p "$2" && cp -r build/release/drivers "$2"'
+
+
+def test_a_build_can_be_any_command_in_any_repository(repository: Repository) -> None:
+    other = repository.root.with_name("other")
+    repository.commit("honest")
+    repository.git("clone", "--quiet", ".", str(other))
+    theirs = replace(repository, root=other)
+    base, new = theirs.commit("honest"), theirs.commit("slower")
+    options = ("--repository", str(other), "--build", BUILD)
+    result = repository.compare(base, new, *options, "--build-only")
+    assert result.returncode == 0, result.stderr
+    assert not any(line.startswith("kvmatrix ab") for line in repository.log)
+    result = repository.compare(base, new, *options)
+    assert result.returncode == 1, result.stderr
+    [measured] = [line for line in repository.log if line.startswith("kvmatrix ab")]
+    trees = repository.root / "build/commits"
+    assert f"--a {trees / base}.build " in measured
+    assert f"--b {trees / new}.build " in measured
+
+
+def test_what_was_measured_in_time_is_judged(repository: Repository) -> None:
+    repository.commit("honest")
+    repository.commit("slower")
+    programs = put_programs(
+        repository.root.parent / "bin", {"timeout": 'shift 3; "$@"; exit 124'}
+    )
+    env = {"PATH": f"{programs}:{os.environ['PATH']}"}
+    result = repository.compare("HEAD~1", "HEAD", "--minutes", "3", env=env)
+    assert result.returncode == 1, result.stderr
+    assert "3 minutes are over" in result.stderr
 
 
 @pytest.mark.slow
@@ -212,7 +251,7 @@ def test_the_gates_cells_are_measured_unless_others_are_chosen(
         assert "--quiet" not in line
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("script", [*SCRIPTS, "compare-engine"])
 def test_scripts_have_a_short_help(script: str) -> None:
     result = subprocess.run(
         [ROOT / "scripts" / script, "--help"], capture_output=True, text=True

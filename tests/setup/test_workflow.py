@@ -1,17 +1,17 @@
-"""The workflow of the recipe: its rules, and the execution of each step."""
+"""The workflows: their rules, and the execution of each step of regressions.yml."""
 
-import os
 import re
 import subprocess
-import textwrap
 from pathlib import Path
 
 import pytest
 
 from tests.places import ROOT
 from tests.setup.recipe_lab import FAST, Repository, repository_in
+from tests.support.workflow import FOLDER, Step, blocks, run_step
 
-WORKFLOW = ROOT / ".github/workflows/regressions.yml"
+WORKFLOW = FOLDER / "regressions.yml"
+EXAMPLE = ROOT / "tests/out_of_tree/.github/workflows/kvmatrix.yml"
 ACTIONLINT = ROOT / "build/consumers/bin/actionlint"
 
 
@@ -20,84 +20,45 @@ def repository(tmp_path: Path) -> Repository:
     return repository_in(tmp_path)
 
 
-def blocks() -> dict[str, str]:
-    """Return the run: blocks of the workflow by the name of their step."""
-    scripts, name = {}, ""
-    lines = WORKFLOW.read_text().splitlines()
-    for index, line in enumerate(lines):
-        if match := re.match(r" *- name: (.*)", line):
-            name = match[1]
-        match = re.match(r"( *)run: (.*)", line)
-        if not match or match[1] == "  ":
-            continue
-        if match[2] != "|":
-            scripts[name] = match[2]
-            continue
-        indent = len(match[1])
-        block = []
-        for text in lines[index + 1 :]:
-            if text.strip() and len(text) - len(text.lstrip()) <= indent:
-                break
-            block.append(text)
-        scripts[name] = textwrap.dedent("\n".join(block))
-    return scripts
+def step(name: str, folder: Path, **env: str) -> Step:
+    """Run a step of regressions.yml."""
+    return run_step(blocks(WORKFLOW)[name], folder, **env)
 
 
-def step(
-    name: str, folder: Path, **env: str
-) -> tuple[subprocess.CompletedProcess[str], dict[str, str]]:
-    """Run a block as GitHub does; return the result and its outputs."""
-    outputs = folder / "outputs"
-    outputs.write_text("")
-    completed = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", blocks()[name]],
-        cwd=folder,
-        env={
-            **{k: v for k, v in os.environ.items() if not k.startswith("KVMATRIX_")},
-            "HOME": str(folder),
-            "GITHUB_WORKSPACE": str(folder),
-            "GITHUB_ENV": str(outputs),
-            "GITHUB_OUTPUT": str(outputs),
-            **env,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    lines = outputs.read_text().splitlines()
-    outputs.unlink()
-    return completed, dict(line.split("=", 1) for line in lines)
-
-
-def test_the_workflow_is_valid() -> None:
+def test_the_workflows_are_valid() -> None:
     if not ACTIONLINT.exists():
         pytest.skip("actionlint is not there: scripts/setup --test installs it")
-    result = subprocess.run([ACTIONLINT, WORKFLOW], capture_output=True, text=True)
+    files = [*FOLDER.iterdir(), EXAMPLE]
+    result = subprocess.run(
+        [ACTIONLINT, *files], cwd=ROOT, capture_output=True, text=True
+    )
     assert result.returncode == 0, result.stdout
 
 
-def test_the_workflow_pins_its_actions_and_has_few_permissions() -> None:
-    text = WORKFLOW.read_text()
+@pytest.mark.parametrize("name", ["regressions.yml", "engine.yml"])
+def test_a_workflow_pins_its_actions_and_has_few_permissions(name: str) -> None:
+    text = (FOLDER / name).read_text()
     uses = re.findall(r"uses: (.*)", text)
     assert uses
     assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", use) for use in uses)
     assert re.search(r"^permissions:\n  contents: read\n\n", text, re.MULTILINE)
     jobs = text.split("\njobs:\n")[1]
     assert "permissions:" not in jobs
-    assert jobs.count("timeout-minutes:") == jobs.count("runs-on:") == 3
+    assert jobs.count("timeout-minutes:") == jobs.count("runs-on:") >= 1
     assert jobs.count("persist-credentials: false") == jobs.count("actions/checkout@")
 
 
-def test_no_expression_is_part_of_a_script() -> None:
-    assert all("${{" not in block for block in blocks().values())
-    assert len(blocks()) >= 6
+@pytest.mark.parametrize("name", ["regressions.yml", "engine.yml"])
+def test_no_expression_is_part_of_a_script(name: str) -> None:
+    scripts = blocks(FOLDER / name)
+    assert all("${{" not in block for block in scripts.values())
+    assert len(scripts) >= 4
 
 
 def test_paths_are_absolute_so_that_work_trees_share_the_cache(tmp_path: Path) -> None:
-    completed, places = step("Choose places", tmp_path)
-    assert completed.returncode == 0, completed.stderr
-    assert places == {
+    places = step("Choose places", tmp_path)
+    assert places.code == 0, places.output
+    assert places.outputs == {
         "KVMATRIX_CACHE": str(tmp_path / "build/cache"),
         "KVMATRIX_RESULTS_DIR": str(tmp_path / "build/ci/results"),
         "KVMATRIX_HISTORY_DIR": str(tmp_path / "build/ci/history"),
@@ -125,15 +86,15 @@ def test_each_event_compares_its_commits(
     expected: tuple[int, int] | None,
 ) -> None:
     commits = [repository.commit(kind) for kind in ("honest", "slower", "honest")]
-    completed, outputs = step(
+    done = step(
         "Which commits", repository.root, EVENT=event, GITHUB_SHA=commits[2], **env
     )
     if expected is None:
-        assert completed.returncode != 0
-        assert outputs == {}
+        assert done.code != 0
+        assert done.outputs == {}
     else:
-        assert completed.returncode == 0, completed.stderr
-        assert outputs == dict(
+        assert done.code == 0, done.output
+        assert done.outputs == dict(
             zip(("base", "new"), (commits[i] for i in expected), strict=True)
         )
 
@@ -148,15 +109,15 @@ def test_a_pull_request_is_compared_with_its_target(repository: Repository) -> N
     strategy = ("--quiet", "--no-ff", "--no-edit", "-X", "theirs")
     repository.git("merge", *strategy, "request")
     merge = repository.git("rev-parse", "HEAD")
-    completed, outputs = step(
+    done = step(
         "Which commits",
         repository.root,
         EVENT="pull_request",
         GITHUB_SHA=merge,
         PULL_BASE=forked,
     )
-    assert completed.returncode == 0, completed.stderr
-    assert outputs == {"base": main, "new": merge}
+    assert done.code == 0, done.output
+    assert done.outputs == {"base": main, "new": merge}
 
 
 def jobs() -> dict[str, str]:
@@ -188,21 +149,21 @@ def test_one_run_at_a_time_writes_the_history_and_none_is_cancelled() -> None:
 
 def test_entries_of_two_runs_are_both_kept(tmp_path: Path) -> None:
     stored, run = tmp_path / "build/ci/history", tmp_path / "build/run/history"
-    completed, _ = step("Add the run", tmp_path)
-    assert completed.returncode == 0
-    assert "::warning::nothing was judged" in completed.stdout
+    done = step("Add the run", tmp_path)
+    assert done.code == 0
+    assert "::warning::nothing was judged" in done.output
     (stored / "first.json").write_text("1")
     (run / "second.json").write_text("2")
     for _ in range(2):
-        completed, _ = step("Add the run", tmp_path)
-        assert completed.returncode == 0, completed.stderr
+        done = step("Add the run", tmp_path)
+        assert done.code == 0, done.output
         assert sorted(path.name for path in stored.iterdir()) == [
             "first.json",
             "second.json",
         ]
     (run / "first.json").write_text("another")
-    completed, _ = step("Add the run", tmp_path)
-    assert completed.returncode != 0
+    done = step("Add the run", tmp_path)
+    assert done.code != 0
     assert (stored / "first.json").read_text() == "1"
 
 
@@ -212,7 +173,7 @@ def test_the_steps_compare_two_commits_as_on_a_pull_request(
     base, new = repository.commit("honest"), repository.commit("slower")
     summary = repository.root / "build/summary.md"
     summary.parent.mkdir()
-    _, places = step("Choose places", repository.root)
+    places = step("Choose places", repository.root)
     # The lab is small and its machine known: options that the step leaves to defaults.
     script = repository.root / "scripts/kvmatrix"
     script.write_text(
@@ -220,11 +181,11 @@ def test_the_steps_compare_two_commits_as_on_a_pull_request(
             '"$@"', '"$@" $([[ "$verb" == ab ]] && echo ' + " ".join(FAST) + ")"
         )
     )
-    env = {**places, "GITHUB_STEP_SUMMARY": str(summary), "SUITE": "lab"}
+    env = {**places.outputs, "GITHUB_STEP_SUMMARY": str(summary), "SUITE": "lab"}
     env |= {"FAIL_ON": "regression", "AB_OPTIONS": "--seed 7  -k */*/fillrandom"}
-    completed, _ = step("Compare", repository.root, BASE=base, NEW=new, **env)
-    assert completed.returncode == 1, completed.stderr
-    assert "::error title=regressed%3A alpha/base/fillrandom::" in completed.stdout
+    done = step("Compare", repository.root, BASE=base, NEW=new, **env)
+    assert done.code == 1, done.output
+    assert "::error title=regressed%3A alpha/base/fillrandom::" in done.output
     assert "alpha/base/fillrandom" in summary.read_text()
     [ab_call] = [line for line in repository.log if line.startswith("kvmatrix ab")]
     assert "--seed 7 -k */*/fillrandom" in ab_call

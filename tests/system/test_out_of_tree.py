@@ -45,10 +45,17 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_maintainer_writes_three_files() -> None:
+def test_a_maintainer_writes_four_files() -> None:
     """The engine itself aside, and a README for our readers."""
-    own = {path.name for path in EXAMPLE.iterdir()} - {"journal.h", "README.md"}
-    assert own == {"kvmatrix_driver.cc", "CMakeLists.txt", "kvmatrix.toml"}
+    files = {path.name for path in EXAMPLE.rglob("*") if path.is_file()}
+    workflow = "kvmatrix.yml"
+    assert files - {"journal.h", "README.md", workflow} == {
+        "kvmatrix_driver.cc",
+        "CMakeLists.txt",
+        "kvmatrix.toml",
+    }
+    text = (EXAMPLE / ".github/workflows" / workflow).read_text()
+    assert text.count("uses:") == 1
 
 
 def test_the_suites_come_as_tests(repository: Path) -> None:
