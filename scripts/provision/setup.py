@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from report.config.engine_file import ReadEngines
 from report.config.pinned_source import CrateSource, JarSource, PinnedSource
@@ -79,7 +80,26 @@ def parser() -> argparse.ArgumentParser:
         help="compile the engines, or use the distribution's libraries "
         "(default: bundled)",
     )
-    which = result.add_mutually_exclusive_group()
+    _add_what(result.add_mutually_exclusive_group())
+    result.add_argument(
+        "--test", action="store_true", help="also install what scripts/test needs"
+    )
+    result.add_argument(
+        "--python-only",
+        action="store_true",
+        help="set up only the Python environment",
+    )
+    result.add_argument(
+        "--no-build", action="store_true", help="stop before building the harness"
+    )
+    result.add_argument(
+        "-q", "--quiet", action="store_true", help="print only warnings and errors"
+    )
+    return result
+
+
+def _add_what(which: Any) -> None:
+    """Add the options that select what is installed, of which one can be given."""
     which.add_argument(
         "--with",
         dest="added",
@@ -112,21 +132,6 @@ def parser() -> argparse.ArgumentParser:
         help="only build what engines of other repositories need, and install it in "
         "build/package, for CMake's find_package(kvmatrix)",
     )
-    result.add_argument(
-        "--test", action="store_true", help="also install what scripts/test needs"
-    )
-    result.add_argument(
-        "--python-only",
-        action="store_true",
-        help="set up only the Python environment",
-    )
-    result.add_argument(
-        "--no-build", action="store_true", help="stop before building the harness"
-    )
-    result.add_argument(
-        "-q", "--quiet", action="store_true", help="print only warnings and errors"
-    )
-    return result
 
 
 def _workshop(options: argparse.Namespace, chosen: Chosen, screen: Screen) -> Workshop:
