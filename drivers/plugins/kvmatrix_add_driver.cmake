@@ -5,46 +5,52 @@
 # `db_bench_plugin --driver=drivers/NAME.so`, and adds its tests to CTest, with the label
 # NAME.  The sources define kDriver of common/driver.h, or with C_INTERFACE the function
 # kvm_driver_get() of kvmatrix/driver.h.  LIBRARIES are what target_link_libraries()
-# accepts; ORIGIN says where the source of the engine comes from.
+# accepts; ORIGIN says where the source of the engine comes from.  In another repository
+# the target is plugin_NAME, because the engine's library may be NAME.
 function(kvmatrix_add_driver name)
   cmake_parse_arguments(arg "C_INTERFACE" "ORIGIN" "LIBRARIES;KNOWN_FAILURES" ${ARGN})
-  add_library(${name} MODULE ${arg_UNPARSED_ARGUMENTS})
-  set_target_properties(${name} PROPERTIES PREFIX ""
-    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/drivers)
-  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} kvmatrix::driver_api)
-  if(NOT arg_C_INTERFACE)
-    target_sources(${name} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/export.cc)
-    target_compile_features(${name} PRIVATE cxx_std_20)
-    set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden)
-    # The harness accepts the flags of files in a folder of this name.
-    target_compile_options(${name} PRIVATE
-      -fmacro-prefix-map=${CMAKE_CURRENT_SOURCE_DIR}/=drivers/)
-    target_compile_definitions(${name} PRIVATE "KVM_ORIGIN=\"${arg_ORIGIN}\"")
-    target_link_libraries(${name} PRIVATE gflags)
-  endif()
-  kvmatrix_add_tests(${name} $<TARGET_FILE:${name}> KNOWN_FAILURES ${arg_KNOWN_FAILURES})
   get_target_property(is_imported kvmatrix::db_bench_plugin IMPORTED)
+  set(target ${name})
+  if(is_imported)
+    set(target plugin_${name})
+  endif()
+  add_library(${target} MODULE ${arg_UNPARSED_ARGUMENTS})
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/drivers)
+  target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} kvmatrix::driver_api)
+  if(NOT arg_C_INTERFACE)
+    target_sources(${target} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/export.cc)
+    target_compile_features(${target} PRIVATE cxx_std_20)
+    set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden)
+    # The harness accepts the flags of files in a folder of this name.
+    target_compile_options(${target} PRIVATE
+      -fmacro-prefix-map=${CMAKE_CURRENT_SOURCE_DIR}/=drivers/)
+    target_compile_definitions(${target} PRIVATE "KVM_ORIGIN=\"${arg_ORIGIN}\"")
+    target_link_libraries(${target} PRIVATE gflags)
+  endif()
+  kvmatrix_add_tests(${name} $<TARGET_FILE:${target}> KNOWN_FAILURES ${arg_KNOWN_FAILURES})
   if(is_imported)  # then the build folder can be measured: kvmatrix ab --a=... --b=...
-    kvmatrix_measured_with(${name} db_bench_plugin ${CMAKE_BINARY_DIR}/drivers)
+    kvmatrix_measured_with(${target} db_bench_plugin ${CMAKE_BINARY_DIR}/drivers)
     # The same engine doing a tenth more work, and no more: scripts/test-the-gate.
     foreach(operation IN ITEMS none all)
-      kvmatrix_measured_with(${name} db_bench_slower_${operation}
+      kvmatrix_measured_with(${target} db_bench_slower_${operation}
                              ${CMAKE_BINARY_DIR}/slower/${operation}/drivers)
     endforeach()
   endif()
 endfunction()
 
-# kvmatrix_measured_with(NAME PROGRAM FOLDER)
+# kvmatrix_measured_with(TARGET PROGRAM FOLDER)
 #
-# Makes links in FOLDER so that kvmatrix measures the plug-in NAME with PROGRAM.
-function(kvmatrix_measured_with name program folder)
+# Makes links in FOLDER so that kvmatrix measures the plug-in TARGET with PROGRAM.
+function(kvmatrix_measured_with target program folder)
   file(MAKE_DIRECTORY ${folder})
   set(link ${CMAKE_COMMAND} -E create_symlink)
-  add_custom_command(TARGET ${name} POST_BUILD
+  add_custom_command(TARGET ${target} POST_BUILD
     COMMAND ${link} $<TARGET_FILE:kvmatrix::${program}> ${folder}/db_bench_plugin)
   if(NOT folder STREQUAL "${CMAKE_BINARY_DIR}/drivers")
-    add_custom_command(TARGET ${name} POST_BUILD
-      COMMAND ${link} $<TARGET_FILE:${name}> ${folder}/${name}.so)
+    add_custom_command(TARGET ${target} POST_BUILD
+      COMMAND ${link} $<TARGET_FILE:${target}>
+              ${folder}/$<TARGET_FILE_NAME:${target}>)
   endif()
 endfunction()
 
