@@ -73,6 +73,9 @@ func KvmGoDescribe(driver *C.kvm_driver) {
 	driver.codec = C.CString(registered.Codec)
 	driver.origin = C.CString(origin())
 	driver.engine_flags = C.CString(buildFlags())
+	driver.scans = C.uint32_t(map[Scans]C.kvm_scans{
+		BothWays: C.KVM_BOTH_WAYS, ForwardOnly: C.KVM_FORWARD, Unordered: C.KVM_UNORDERED,
+	}[registered.Scans])
 	driver.properties = C.KVM_KEEPS_THREADS | C.KVM_OWN_SYSTEM_CALLS
 	if registered.StoresNothing {
 		driver.properties |= C.KVM_STORES_NOTHING

@@ -110,13 +110,25 @@ type Database interface {
 	Close() error
 }
 
+// Scans is in which order an engine visits its keys.
+type Scans int
+
+// BothWays is the order of the keys, or its reverse; an engine that is ForwardOnly is
+// never asked for the latter, and one that is Unordered only for all of its entries.
+const (
+	BothWays Scans = iota
+	ForwardOnly
+	Unordered
+)
+
 // Driver describes an engine.
 type Driver struct {
 	Name          string // as in configs
 	Licence       string // an SPDX expression
 	Codec         string // enabled by Options.Compression; "": none
 	Module        string // of the engine, as in go.mod; "": it is in this one
-	StoresNothing bool   // a null engine, which shows what crossing costs
+	Scans         Scans
+	StoresNothing bool // a null engine, which shows what crossing costs
 	Flags         []Flag
 	Guarantees    [3]Guarantee // by Durability
 	Open          func(Options) (Database, error)

@@ -88,7 +88,6 @@ static void Guarantees(const char* const* flags, kvm_guarantee result[3]) {
 static kvm_driver driver = {
     .abi = KVM_ABI,
     .size = sizeof(kvm_driver),
-    .scans = KVM_BOTH_WAYS,
     .version = Version,
     .guarantees = Guarantees,
     .open = Open,
