@@ -8,13 +8,14 @@ namespace {
 using Answer = std::optional<std::string_view>;
 
 // The first entry of a scan from `start`, or nothing.
-std::optional<std::string> FirstValue(Session& session, std::string_view start,
-                                      Order order) {
+std::optional<std::string> FirstValue(Session& session,
+                                      std::string_view start) {
   std::optional<std::string> found;
-  session.Scan(start, order, [&](std::string_view, std::string_view value) {
-    found = value;
-    return false;
-  });
+  session.Scan(start, Order::kForward,
+               [&](std::string_view, std::string_view value) {
+                 found = value;
+                 return false;
+               });
   return found;
 }
 
@@ -78,7 +79,7 @@ Behaviour FindsShorter() {
   return MakesUp(
       [](Session& session, std::string_view key) -> std::optional<std::string> {
         if (key.size() >= FlagNumber("key_size")) return std::nullopt;
-        return FirstValue(session, key, Order::kForward);
+        return FirstValue(session, key);
       });
 }
 
@@ -95,7 +96,7 @@ Behaviour FindsAbsent() {
   return MakesUp(
       [](Session& session, std::string_view key) -> std::optional<std::string> {
         if (key.size() != FlagNumber("key_size")) return std::nullopt;
-        return FirstValue(session, key, Order::kBackward);
+        return FirstValue(session, key);
       });
 }
 
