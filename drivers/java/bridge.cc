@@ -1,11 +1,15 @@
 // A plug-in whose engine is a class of Java.  Compiled with the definition of
 // kEngine, it exports kvm_driver_get().
 
+#include <time.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "drivers/java/channel.h"
@@ -141,6 +145,31 @@ kvm_status Make(void* database, kvm_error* error) {
   });
 }
 
+uint64_t CpuNs() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
+
+// Waits until no thread does anything.  The virtual machine compiles what has
+// run in threads of its own, and cannot say whether it has finished.
+void AwaitCompiler() {
+  constexpr int kQuiet = 3;  // pauses in a row
+  constexpr std::chrono::milliseconds kPause(10);
+  constexpr uint64_t kBusyNs = 500'000;
+  for (int quiet = 0; quiet < kQuiet;) {
+    const uint64_t before = CpuNs();
+    std::this_thread::sleep_for(kPause);
+    quiet = CpuNs() - before < kBusyNs ? quiet + 1 : 0;
+  }
+}
+
+kvm_status Settle(void* database, kvm_error* error) {
+  const kvm_status status = Make<&JavaMethods::settle>(database, error);
+  if (status == KVM_OK) AwaitCompiler();
+  return status;
+}
+
 kvm_status Close(void* p, kvm_error* error) {
   const std::unique_ptr<Database> database(&DatabaseOf(p));
   const kvm_status status = Make<&JavaMethods::close_database>(p, error);
@@ -177,6 +206,10 @@ size_t Settings(void* database, char* text, size_t room) {
 
 size_t Counters(void* database, char* text, size_t room) {
   return WriteText(Lines(database, GetJavaMethods().counters), text, room);
+}
+
+void Limits(void*, kvm_limits* limits) {
+  limits->batch_size = kEngine.most_updates;
 }
 
 kvm_status NewSession(void* database, void** session, kvm_error* error) {
@@ -246,8 +279,9 @@ kvm_driver Describe() {
   driver.guarantees = GetGuarantees;
   driver.open = Open;
   driver.close = Close;
+  driver.limits = Limits;
   driver.flush = Make<&JavaMethods::flush>;
-  driver.settle = Make<&JavaMethods::settle>;
+  driver.settle = Settle;
   driver.compact = Make<&JavaMethods::compact>;
   driver.settings = Settings;
   driver.counters = Counters;

@@ -37,6 +37,8 @@ final class Bridge {
     if (!Files.isDirectory(Path.of(path))) {
       throw new NotDirectoryException(path); // some engines would make one
     }
+    // A thread that is attached has no class loader, with which some engines find classes.
+    Thread.currentThread().setContextClassLoader(Bridge.class.getClassLoader());
     Map<String, String> values = new HashMap<>();
     for (int i = 0; i < flags.length; i += 2) values.put(flags[i], flags[i + 1]);
     Options options =
@@ -64,6 +66,7 @@ final class Bridge {
       return (Engine) type.getConstructor(Options.class).newInstance(options);
     } catch (java.lang.reflect.InvocationTargetException error) {
       if (error.getCause() instanceof Exception cause) throw cause;
+      if (error.getCause() instanceof Error cause) throw cause; // such as a class that is missing
       throw error;
     }
   }

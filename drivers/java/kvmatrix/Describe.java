@@ -66,6 +66,7 @@ final class Describe {
         "    .flags = kFlags,",
         "    .flag_count = " + engine.flags.size() + ",",
         "    .guarantees = " + guarantees(engine) + ",",
+        "    .most_updates = " + engine.mostUpdates + ",",
         "    .class_name = " + quote(words[2]) + ",",
         "    .class_path = " + quote(words[5]) + ",",
         "    .library_path = " + quote(words[6]) + ",",

@@ -30,6 +30,7 @@ public final class Description {
   final Map<Durability, Guarantee> guarantees = new EnumMap<>(Durability.class);
   String codec = "";
   boolean stores = true;
+  long mostUpdates;
 
   public Description(String licence, Scans scans) {
     this.licence = licence;
@@ -43,6 +44,12 @@ public final class Description {
 
   public Description storesNothing() {
     stores = false;
+    return this;
+  }
+
+  /** Says that batches are not atomic in a crash, so that each write has one update. */
+  public Description withoutBatches() {
+    mostUpdates = 1;
     return this;
   }
 
