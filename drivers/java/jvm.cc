@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <mutex>
 
 namespace kvmatrix {
@@ -56,6 +57,24 @@ void RequireMemory(uint64_t bytes) {
   munmap(memory, bytes);
 }
 
+std::string Remedy() {
+  std::string remedy = "try another --heap_size";
+  for (const char* name : {"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"}) {
+    if (std::getenv(name) != nullptr) {
+      remedy += std::string(", or unset ") + name;
+    }
+  }
+  return remedy;
+}
+
+// Called by a machine that ends the process, which it does if it cannot start.
+void Abort() {
+  if (machine != nullptr) return;
+  std::cerr << "the Java virtual machine cannot be created, for the reason "
+               "above: "
+            << Remedy() << "\n";
+}
+
 JavaVM* Create(uint64_t heap_size, std::vector<std::string> texts) {
   RequireMemory(heap_size);
   for (const char* flag : {"-Xms", "-Xmx"}) {
@@ -71,6 +90,8 @@ JavaVM* Create(uint64_t heap_size, std::vector<std::string> texts) {
   for (const std::string& text : texts) {
     options.push_back({const_cast<char*>(text.c_str()), nullptr});
   }
+  options.push_back(
+      {const_cast<char*>("abort"), reinterpret_cast<void*>(Abort)});
   JavaVMInitArgs arguments = {.version = JNI_VERSION_10,
                               .nOptions = static_cast<jint>(options.size()),
                               .options = options.data(),
@@ -78,10 +99,10 @@ JavaVM* Create(uint64_t heap_size, std::vector<std::string> texts) {
   JavaVM* created = nullptr;
   void* env = nullptr;
   if (const jint error = create(&created, &env, &arguments); error != JNI_OK) {
-    throw std::runtime_error(
-        "the Java virtual machine of " + path + " cannot be created (error " +
-        std::to_string(error) +
-        "; its reason is on standard error): try another --heap_size");
+    throw std::runtime_error("the Java virtual machine of " + path +
+                             " cannot be created (error " +
+                             std::to_string(error) +
+                             "; its reason is on standard error): " + Remedy());
   }
   created->DetachCurrentThread();
   return created;
