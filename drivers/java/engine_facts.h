@@ -17,8 +17,8 @@ struct EngineFacts {
   const kvm_flag* flags;  // the last is heap_size
   size_t flag_count;
   kvm_guarantee guarantees[3];
-  uint64_t most_updates;  // of a batch; 0: no limit
-  const char* class_name;                 // of the Java class
+  uint64_t most_updates;   // of a batch; 0: no limit
+  const char* class_name;  // of the Java class
   const char* class_path;
   const char* library_path;  // the folder of its native library, or ""
   const char* const* jars;   // as Jars.check() has them; ends with nullptr

@@ -9,8 +9,8 @@ from report.config.toml_table import ConfigError
 from tests.places import ROOT
 
 CONFIG = load(ROOT / "configs")
-# Whose documentation advises nothing that is a setting: drivers/rust/ENGINES.md.
-UNADVISED = {"persy", "redb"}
+# Whose documentation advises nothing that is a setting: drivers/{rust,java}/ENGINES.md.
+UNADVISED = {"iq80-leveldb", "mvstore", "persy", "redb"}
 ENGINE = """
 [[engine]]
 name = "one"
