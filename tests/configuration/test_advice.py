@@ -10,7 +10,7 @@ from tests.places import ROOT
 
 CONFIG = load(ROOT / "configs")
 # Whose documentation advises nothing that is a setting: drivers/{rust,java}/ENGINES.md.
-UNADVISED = {"iq80-leveldb", "mvstore", "persy", "redb"}
+UNADVISED = {"iq80-leveldb", "mvstore", "persy", "redb", "xodus"}
 ENGINE = """
 [[engine]]
 name = "one"
