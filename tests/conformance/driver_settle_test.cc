@@ -159,9 +159,9 @@ TEST_F(DriverSettleTest, CompactReturnsTheSpaceOfDeletedEntries) {
 }
 
 // Directories take the names of the tables that LevelDB, RocksDB and Badger
-// (000001.sst), fjall (1) and SurrealKV write next.
+// (000001.sst), fjall (0) and SurrealKV write next.
 void TakeNames(const std::filesystem::path& path) {
-  for (int number = 1; number < 1'000; ++number) {
+  for (int number = 0; number < 1'000; ++number) {
     const std::string digits = std::to_string(1'000'000 + number).substr(1);
     for (const std::filesystem::path& name :
          {path / (digits + ".ldb"), path / (digits + ".sst"),

@@ -3,13 +3,19 @@
 use kvmatrix_driver::*;
 use sled::{Batch, Config, Db, IVec, Mode};
 use std::ffi::CStr;
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
 
 const INTERVAL: &CStr = c"https://docs.rs/sled/0.34/sled/struct.Config.html#method.flush_every_ms";
 
 const LEAST_CACHE: u64 = 256; // or it panics
+const PATIENCE: u32 = 10_000; // PAUSEs
+const PAUSE: Duration = Duration::from_millis(1);
 
 struct Sled {
     database: Db,
+    file: PathBuf,
     settings: Vec<Setting>,
 }
 
@@ -50,7 +56,7 @@ impl Engine for Sled {
             reported("mode", format!("{:?}", config.mode)),
             reported("segment_size", config.segment_size),
         ];
-        Ok(Sled { database: config.open()?, settings })
+        Ok(Sled { database: config.open()?, file: options.path.join("db"), settings })
     }
 
     fn flush(&self) -> Result<()> {
@@ -60,6 +66,19 @@ impl Engine for Sled {
 
     fn settings(&self) -> Vec<Setting> {
         self.settings.clone()
+    }
+
+    /// Jobs in sled's pool may hold the file, with its lock, after the database is dropped.
+    fn close(self) -> Result<()> {
+        drop(self.database);
+        let file = File::open(&self.file)?;
+        for _ in 0..PATIENCE {
+            if file.try_lock().is_ok() {
+                return Ok(());
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Err(Error::Failed("its threads still use the file".into()))
     }
 
     fn write(&self, batch: &[Update]) -> Result<()> {
