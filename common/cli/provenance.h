@@ -27,12 +27,13 @@ struct CodecProof {
   uint64_t plain_disk_bytes = 0;
 };
 
-// Writes two small databases in a new temporary directory and removes it.
+// Writes two small databases in a new temporary directory and removes it, and
+// two larger ones if a codec has no effect in the small ones.
 // Throws std::system_error if there is less space than 16 MiB, and what the
 // engine throws.
 CodecProof ProveCodec(const Driver& driver);
 
-// True if compression made the database smaller by at least a quarter.
+// True if compression made the database smaller by a quarter of `raw_bytes`.
 bool Compresses(const CodecProof& proof);
 
 }  // namespace kvmatrix
