@@ -29,6 +29,7 @@ public final class Xodus implements Engine {
   public static final Description DESCRIPTION =
       new Description("Apache-2.0", Scans.BOTH_WAYS)
           .flag("log_file_kb", 8192, "KiB of a file of the log")
+          .flag("log_cache_page_size", 64 << 10, "bytes of a page of the cache")
           .flag("tree_max_page_size", 128, "entries of a page of the tree")
           .flag("gc_min_utilization", 50, "per cent of live data that is aimed at")
           .flag("prefixing", false, "keep entries in a Patricia trie instead of a B+ tree")
@@ -45,6 +46,7 @@ public final class Xodus implements Engine {
         new EnvironmentConfig()
             .setMemoryUsage(Math.max(1 << 20, options.cacheSize()))
             .setLogCacheShared(false)
+            .setLogCachePageSize(options.integer("log_cache_page_size"))
             .setLogDurableWrite(options.isDurable())
             .setLogFileSize(options.number("log_file_kb"))
             .setTreeMaxPageSize(options.integer("tree_max_page_size"))
@@ -91,6 +93,7 @@ public final class Xodus implements Engine {
     return Map.of(
         "memory_usage", String.valueOf(config.getMemoryUsage()) + " (as requested)",
         "log_cache_shared", String.valueOf(config.isLogCacheShared()),
+        "log_cache_page_size", String.valueOf(config.getLogCachePageSize()),
         "log_durable_write", String.valueOf(config.getLogDurableWrite()),
         "log_file_size", String.valueOf(config.getLogFileSize()),
         "tree_max_page_size", String.valueOf(config.getTreeMaxPageSize()),
