@@ -12,6 +12,7 @@ from report.terms.rulebook import Benchmark, Flags
 Fault = Callable[["Record", "Context"], str]
 
 AUDIT = "verify"  # the benchmark that audits a database, which is also its kind
+READS = "read"  # the kind that reads, at random or in order
 ONE_CALL_ALONE = "compact"  # the kind whose loop is a single call
 
 

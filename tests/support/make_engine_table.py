@@ -1,4 +1,4 @@
-"""Rewrite the table in drivers/TABLE.md from the recorded run of all engines.
+"""Rewrite the tables in report/docs/ENGINES.md from the recorded run of all engines.
 
 `python -m tests.support.make_engine_table`, after a new run of all engines.
 """
@@ -16,7 +16,7 @@ from tests.places import ROOT
 from tests.support.program import refuse_options
 
 RUN = ROOT / "results/all-engines"
-PATH = ROOT / "drivers/TABLE.md"
+PATH = ROOT / "report/docs/ENGINES.md"
 GETS = "readrandom"
 HARNESS = "null"  # the linked floor, without a binding
 
