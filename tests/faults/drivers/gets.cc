@@ -96,7 +96,8 @@ Behaviour FindsAbsent() {
   return MakesUp(
       [](Session& session, std::string_view key) -> std::optional<std::string> {
         if (key.size() != FlagNumber("key_size")) return std::nullopt;
-        return FirstValue(session, key);
+        const auto next = FirstValue(session, key);
+        return next ? next : FirstValue(session, "");
       });
 }
 
