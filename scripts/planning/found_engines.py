@@ -10,6 +10,7 @@ from scripts.machine.child_process import Executor
 from scripts.planning.disk_room import DiskFull, looks_full
 from scripts.planning.engine_program import program_of
 from scripts.planning.executable import (
+    SET_UP_WITH,
     NotUsable,
     Refusal,
     describe,
@@ -62,8 +63,10 @@ def _find(
 ) -> Engine:
     program = program_of(build_dir, engine)
     description, missing, checksum = None, "", ""
-    is_ours = engine.is_on_request and not engine.plugin
-    remedy = f"scripts/setup --with {engine.executable}" if is_ours else ""
+    remedy = f"{SET_UP_WITH}{engine.executable}" if engine.is_on_request else ""
+    if engine.plugin:
+        remedy = f"{engine.plugin} does not exist"
+        remedy += f"; build it, or correct 'plugin' in {engine.file}"
     try:
         description = describe(executor, program, engine.executable, scratch, remedy)
         checksum = program.sha256()

@@ -82,7 +82,8 @@ def resolved(words: Sequence[str], engines: ReadEngines) -> tuple[str, ...]:
     """Return the engines that words of the command line name, each once.
 
     "all" is every engine on request.  A variant stands for the engine whose executable
-    it runs.  Raises SetupError if there is no such engine.
+    it runs, and the floor of an engine's binding comes before it.  Raises SetupError if
+    there is no such engine.
     """
     names: dict[str, None] = {}
     for word in (word for words_ in words for word in words_.split(",") if word):
@@ -90,7 +91,9 @@ def resolved(words: Sequence[str], engines: ReadEngines) -> tuple[str, ...]:
             every = (e for e in engines.engines.values() if e.is_on_request)
             names |= dict.fromkeys(e.name for e in every if not e.variant_of)
         elif word in engines.engines:
-            names[engines.engines[word].executable] = None
+            name = engines.engines[word].executable
+            floor = engines.engines[name].floor
+            names |= dict.fromkeys(filter(None, (floor, name)))
         elif word in engines.broken:
             raise SetupError(str(engines.broken[word]))
         else:

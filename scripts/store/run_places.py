@@ -10,7 +10,7 @@ from report.config.toml_table import choices
 from report.model.plan import CellName, Engine, Plan
 from report.terms import numbers
 from scripts.planning.disk_room import SPARE_BYTES, free_bytes, looks_full, needed_bytes
-from scripts.planning.executable import NOT_BUILT
+from scripts.planning.executable import NOT_BUILT, SET_UP_WITH
 from scripts.planning.oracle_memory import table_bytes
 
 ROOT = Path(__file__).parents[2]
@@ -88,19 +88,28 @@ def refuse_nothing(plan: Plan, build_dir: Path) -> None:
 
 def why_missing(engines: Sequence[Engine], option: str, build_dir: Path) -> list[str]:
     """Return why engines are missing; those not built share one reason."""
-    names = dict.fromkeys(
-        f"db_bench_{engine.executable}"
-        for engine in engines
-        if engine.missing.startswith(NOT_BUILT)
-    )
-    others = {e.missing for e in engines if not e.missing.startswith(NOT_BUILT)}
-    reasons = sorted(others - {""})
+    on_request = f"{NOT_BUILT}: {SET_UP_WITH}"
+    requested: dict[str, None] = {}
+    names: dict[str, None] = {}
+    others: set[str] = set()
+    is_default = build_dir == ROOT / DEFAULT_BUILD
+    for engine in (engine for engine in engines if engine.missing):
+        if engine.missing.startswith(on_request) and is_default:
+            requested[engine.executable] = None
+        elif engine.missing.startswith(NOT_BUILT) and not engine.plugin:
+            names[f"db_bench_{engine.executable}"] = None
+        else:
+            others.add(engine.missing)
+    reasons = sorted(others)
+    if requested:
+        command = SET_UP_WITH + " ".join(requested)
+        reasons.insert(0, f"{', '.join(requested)}: {NOT_BUILT}; {command}")
     if names:
         fault = "no such directory"
         if build_dir.is_dir():
             fault = f"drivers/ contains no {choices(names)}"
         remedy = "pass the directory of a build"
-        if build_dir == ROOT / DEFAULT_BUILD:
+        if is_default:
             remedy = "build with scripts/setup"
         reasons.insert(0, f"{option} {build_dir}: {fault}; {remedy}")
     return reasons

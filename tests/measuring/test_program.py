@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from scripts.planning.engine_program import program_of
+from tests.support.lab import make_lab
 
 
 @dataclass(frozen=True)
@@ -65,3 +66,22 @@ def test_a_change_of_either_file_is_noticed(drivers: Path, changed: str) -> None
     after = (program.stamp(), program.sha256())
     assert before[0] != after[0]
     assert before[1] != after[1]
+
+
+def test_a_plug_in_that_does_not_exist_is_named_with_the_file_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = make_lab(tmp_path / "lab")
+    lab.scenario()
+    lab.suite()
+    listing = tmp_path / "elsewhere" / "mine.toml"
+    listing.parent.mkdir()
+    keys = {"name": "mine", "title": "Mine", "summary": "x", "plugin": "no.so"}
+    lines = [f'{key} = "{value}"' for key, value in keys.items()]
+    listing.write_text("\n".join(["[[engine]]", *lines, ""]))
+    monkeypatch.setenv("KVMATRIX_DRIVERS", str(listing.parent))
+    lab.engine("one", "honest")
+    done = lab.call("run", "lab", "-e", "mine")
+    path = listing.with_name("no.so")
+    assert f"{path} does not exist; build it, or correct 'plugin' in" in done.stderr
+    assert str(listing) in done.stderr and done.returncode == 5

@@ -336,6 +336,12 @@ def test_a_variant_stands_for_its_engine() -> None:
     assert requested.resolved(["leveldb-advised,lmdb"], engines) == ("leveldb", "lmdb")
 
 
+def test_the_floor_of_a_binding_comes_with_its_engines() -> None:
+    engines = read_engines(ROOT / "configs")
+    named = requested.resolved(["redb,heed", "bbolt"], engines)
+    assert named == ("null-rust", "redb", "heed", "null-go", "bbolt")
+
+
 def test_an_engine_with_the_sources_of_another_gets_them() -> None:
     engines = read_engines(ROOT / "configs")
     chosen, problems = requested.chosen(Choice(False, ("hashdb",)), engines)
