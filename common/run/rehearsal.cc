@@ -78,26 +78,29 @@ class Repeated {
   bool is_first_ = true;
 };
 
+void OpenAndClose(const Driver& driver, Config scratch, Clock& clock) {
+  scratch.num = std::min(scratch.num, kEntriesOfOpening);
+  Runner(driver, scratch, clock).Run(*FindBenchmark("fillseq"));
+  std::filesystem::remove_all(scratch.db);
+}
+
 }  // namespace
 
 std::optional<Rehearsal> Rehearse(const Driver& driver,
                                   const Benchmark& benchmark,
                                   const Config& config, Clock& clock) {
-  const bool opens_only = benchmark.kind == Kind::kVerify;
   if (driver.rehearses == nullptr || !driver.rehearses() ||
       benchmark.kind == Kind::kCompact || benchmark.kind == Kind::kPrimitive ||
       config.stream != StreamKind::kOwn) {
     return {};
   }
-  Config scratch = Scratch(config);
+  const Config scratch = Scratch(config);
   std::filesystem::create_directories(scratch.db);
-  Rehearsal rehearsal;
-  if (opens_only) {
-    scratch.num = std::min(config.num, kEntriesOfOpening);
-    Runner(driver, scratch, clock).Run(*FindBenchmark("fillseq"));
-    std::filesystem::remove_all(scratch.db);
+  if (benchmark.kind == Kind::kVerify) {
+    OpenAndClose(driver, scratch, clock);
     return {};
   }
+  Rehearsal rehearsal;
   const uint64_t start_ns = clock.NowNs();
   {
     Repeated repeated(driver, benchmark, scratch, clock);
