@@ -151,28 +151,28 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-// The space that the proof may need: engines take 2 to 12 MiB for 5,000
-// entries.
-constexpr off_t kProofSpace = 16 << 20;
+// The space that kProofEntries entries may need: engines take 2 to 12 MiB.
+constexpr uint64_t kProofMib = 16;
 
 // Throws std::system_error if the directory has too little space.  Some engines
 // abort, or are killed by SIGBUS, when a disk is full.
-void RequireSpace(const std::filesystem::path& directory) {
+void RequireSpace(const std::filesystem::path& directory, uint64_t mib) {
   const std::filesystem::path file = directory / "space";
   const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  const int error = fd < 0 ? errno : posix_fallocate(fd, 0, kProofSpace);
+  const int error =
+      fd < 0 ? errno : posix_fallocate(fd, 0, static_cast<off_t>(mib << 20));
   if (fd >= 0) close(fd);
   std::filesystem::remove(file);
   if (error == 0) return;
   throw std::system_error(
       error, std::generic_category(),
-      "cannot use 16 MiB in " + directory.string() +
+      "cannot use " + std::to_string(mib) + " MiB in " + directory.string() +
           ", where the codec is tried out; choose another TMPDIR");
 }
 
 CodecProof ProveWith(const Driver& driver, uint64_t entries) {
   const TemporaryDirectory directory;
-  RequireSpace(directory.path());
+  RequireSpace(directory.path(), kProofMib * entries / kProofEntries);
   const auto disk_bytes = [&](bool compression, const char* name) {
     return DiskBytesWith(driver, compression, entries, directory.path() / name);
   };

@@ -29,8 +29,8 @@ struct CodecProof {
 
 // Writes two small databases in a new temporary directory and removes it, and
 // two larger ones if a codec has no effect in the small ones.
-// Throws std::system_error if there is less space than 16 MiB, and what the
-// engine throws.
+// Throws std::system_error if there is less space than 16 MiB, or 80 MiB for
+// the larger ones, and what the engine throws.
 CodecProof ProveCodec(const Driver& driver);
 
 // True if compression made the database smaller by a quarter of `raw_bytes`.
