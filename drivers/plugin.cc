@@ -172,9 +172,41 @@ std::map<std::string, std::string> Lines(size_t (*write)(void*, char*, size_t),
   return lines;
 }
 
+// What a plug-in says of itself is asked once, at the latest when a database is
+// opened: the forked process that reports on a killed one has none of the
+// plug-in's threads, so a call into it may wait for ever.
+
+const std::string& PluginVersion() {
+  static const std::string version = plugin.version();
+  return version;
+}
+
+Guarantees AskGuarantees() {
+  const std::vector<std::string> values = FlagValues(plugin);
+  std::vector<const char*> flags;
+  for (const std::string& value : values) flags.push_back(value.c_str());
+  std::array<kvm_guarantee, kDurabilities> documented = {};
+  plugin.guarantees(flags.data(), documented.data());
+  Guarantees guarantees;
+  for (size_t i = 0; i < guarantees.size(); ++i) {
+    const auto& [promise, source] = documented[i];
+    if (promise == KVM_NOT_OFFERED) continue;
+    guarantees[i] = {static_cast<Promise>(promise - KVM_LOSES_NOTHING),
+                     source ? source : ""};
+  }
+  return guarantees;
+}
+
+const Guarantees& PluginGuarantees() {
+  static const Guarantees guarantees = AskGuarantees();
+  return guarantees;
+}
+
 class Plugin final : public Database {
  public:
   explicit Plugin(const Options& options) : threads_before_(CountThreads()) {
+    PluginVersion();
+    PluginGuarantees();
     const std::vector<std::string> values = FlagValues(plugin);
     std::vector<const char*> flags;
     for (const std::string& value : values) flags.push_back(value.c_str());
@@ -256,30 +288,14 @@ class Plugin final : public Database {
   void* database_ = nullptr;
 };
 
-Guarantees PluginGuarantees() {
-  const std::vector<std::string> values = FlagValues(plugin);
-  std::vector<const char*> flags;
-  for (const std::string& value : values) flags.push_back(value.c_str());
-  std::array<kvm_guarantee, kDurabilities> documented = {};
-  plugin.guarantees(flags.data(), documented.data());
-  Guarantees guarantees;
-  for (size_t i = 0; i < guarantees.size(); ++i) {
-    const auto& [promise, source] = documented[i];
-    if (promise == KVM_NOT_OFFERED) continue;
-    guarantees[i] = {static_cast<Promise>(promise - KVM_LOSES_NOTHING),
-                     source ? source : ""};
-  }
-  return guarantees;
-}
-
 Driver Describe() {
   return {.name = plugin.name,
           .licence = plugin.licence,
           .codec = plugin.codec,
           .scans = static_cast<ScanSupport>(plugin.scans),
           .stores = !(plugin.properties & KVM_STORES_NOTHING),
-          .guarantees = PluginGuarantees,
-          .version = [] { return std::string(plugin.version()); },
+          .guarantees = [] { return PluginGuarantees(); },
+          .version = [] { return PluginVersion(); },
           .code = plugin.code ? plugin.code
                               : reinterpret_cast<const void*>(plugin.version),
           .open = [](const Options& options) -> std::unique_ptr<Database> {

@@ -21,12 +21,17 @@ constexpr std::string_view kFlag = "driver";
 }
 
 const kvm_driver* Find(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) {
+    Refuse("is a directory: " + path.string());
+  }
   if (!std::filesystem::is_regular_file(path)) {
     Refuse("no such file: " + path.string());
   }
   void* const library =
       dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) Refuse(dlerror());
+  if (library == nullptr) {
+    Refuse(std::string("cannot be loaded: ") + dlerror());
+  }
   void* const symbol = dlsym(library, kSymbol);
   if (symbol == nullptr) {
     Refuse(path.string() + " is not a plug-in: it exports no " + kSymbol +
@@ -102,7 +107,9 @@ std::filesystem::path TakeDriverFlag(std::vector<const char*>& words) {
     path = has_value ? name.substr(kFlag.size() + 1) : *word;
     word = words.erase(word);
   }
-  if (path.empty()) Refuse("needs the path of a plug-in: --driver=PATH");
+  if (path.empty()) {
+    Refuse("needs the path of a plug-in, also for --help: --driver=PATH");
+  }
   return path;
 }
 

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 
 #define kvm_driver_get well_behaved
 #include "drivers/plugins/export.cc"
@@ -69,6 +71,43 @@ kvm_status AnswerOddlyInGet(void*, kvm_bytes, kvm_bytes*, kvm_error*) {
   return static_cast<kvm_status>(99);
 }
 
+pid_t loader;  // the process that has loaded the plug-in
+
+// Calls a function of the honest driver, but crashes in a forked process, where
+// those of a language with threads of its own may wait for ever.
+template <auto kFunction, typename Type>
+struct Unforked;
+template <auto kFunction, typename Result, typename... Argument>
+struct Unforked<kFunction, Result (*)(Argument...)> {
+  static Result Call(Argument... argument) {
+    if (getpid() != loader) raise(SIGSEGV);
+    return (honest.*kFunction)(argument...);
+  }
+};
+
+template <auto kFunction>
+void ForbidInForked() {
+  using Type = std::remove_reference_t<decltype(driver.*kFunction)>;
+  if (honest.*kFunction != nullptr) {
+    driver.*kFunction = Unforked<kFunction, Type>::Call;
+  }
+}
+
+void CrashWhenForked() {
+  loader = getpid();
+  ForbidInForked<&kvm_driver::version>();
+  ForbidInForked<&kvm_driver::guarantees>();
+  ForbidInForked<&kvm_driver::close>();
+  ForbidInForked<&kvm_driver::limits>();
+  ForbidInForked<&kvm_driver::flush>();
+  ForbidInForked<&kvm_driver::settle>();
+  ForbidInForked<&kvm_driver::settings>();
+  ForbidInForked<&kvm_driver::counters>();
+  ForbidInForked<&kvm_driver::session>();
+  ForbidInForked<&kvm_driver::end>();
+  ForbidInForked<&kvm_driver::get>();
+}
+
 const kvm_flag kOddFlag[] = {{"level", "int", "3", "a level"}};
 const kvm_flag kOddDefault[] = {{"level", "uint64", "three", "a level"}};
 const kvm_flag kTakenFlag[] = {{"num", "uint64", "3", "a number"}};
@@ -98,6 +137,7 @@ const std::map<std::string, void (*)()> kMisbehaviours = {
     {"throws-a-number", [] { driver.get = ThrowANumberInGet; }},
     {"fails-silently", [] { driver.get = FailInGet; }},
     {"answers-oddly", [] { driver.get = AnswerOddlyInGet; }},
+    {"crashes-when-forked", CrashWhenForked},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 """What db_bench_plugin says of shared objects that are not well-behaved plug-ins."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -10,7 +11,7 @@ from tests.places import BUILD, PATIENCE_S
 
 DRIVERS = BUILD / "drivers"
 PLUGIN = BUILD / "tests/misbehaving.so"
-REFUSED, FAILED, CRASHED = 2, 1, -11
+REFUSED, FAILED, CRASHED, KILLED = 2, 1, -11, -9
 
 PROBLEMS = {
     "newer": (REFUSED, "has no such version; this program has version 1"),
@@ -75,6 +76,15 @@ def test_fields_may_be_missing_or_unknown(tmp_path: Path, misbehaviour: str) -> 
     assert (result.returncode, "500 of 500 found" in result.stdout) == (0, True)
 
 
+def test_the_process_that_reports_a_killed_one_calls_no_plug_in(tmp_path: Path) -> None:
+    """A fork has none of the threads on which a language's runtime may wait."""
+    answer = tmp_path / "answer.json"
+    words = ("--benchmarks=fillseq", "--crash", f"--json={answer}")
+    result = run(tmp_path / "db", PLUGIN, *words, misbehaviour="crashes-when-forked")
+    assert result.returncode == KILLED, result
+    assert json.loads(answer.read_text())["ops"] == 500
+
+
 def test_other_files_are_no_plug_ins(tmp_path: Path) -> None:
     """A missing file, a text and a library that exports nothing are named."""
     library = next(Path("/lib").glob("*-linux-gnu/libm.so.6"))
@@ -82,7 +92,8 @@ def test_other_files_are_no_plug_ins(tmp_path: Path) -> None:
     text.write_text("no library")
     for path, problem in {
         tmp_path / "absent.so": "no such file",
-        text: "file too short",
+        tmp_path: "is a directory",
+        text: "cannot be loaded: ",
         library: "is not a plug-in: it exports no kvm_driver_get()",
     }.items():
         result = run(tmp_path, path, "--describe")
@@ -95,4 +106,4 @@ def test_a_driver_must_be_named(tmp_path: Path) -> None:
     command: list[str | Path] = [DRIVERS / "db_bench_plugin", "--describe"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == REFUSED
-    assert "needs the path of a plug-in: --driver=PATH" in result.stderr
+    assert "needs the path of a plug-in, also for --help: --driver=PATH" in result.stderr
