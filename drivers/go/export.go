@@ -168,26 +168,29 @@ func KvmGoGetBlock(id C.uintptr_t, keys *C.kvm_bytes, n C.size_t, values *C.kvm_
 	defer contain(failure, &status)
 	session := sessions.at(uintptr(id))
 	all := session.values.empty()
+	at := session.values.hold(all)
 	results := unsafe.Slice(values, n)
 	for i, key := range unsafe.Slice(keys, n) {
 		found, exists, err := session.Get(view(key), all)
 		if err != nil {
 			return answer(failure, err)
 		}
-		results[i] = C.kvm_bytes{size: absent}
-		if exists {
-			results[i].size = C.size_t(len(found) - len(all))
-			all = found
-		}
-	}
-	at := session.values.hold(all) // where it is now
-	for i := range results {
-		if results[i].size == absent {
-			results[i].size = 0
+		if !exists {
+			results[i] = C.kvm_bytes{}
 			continue
 		}
-		results[i].data = at
-		at = (*C.char)(unsafe.Add(unsafe.Pointer(at), results[i].size))
+		// Not a pointer to Go's memory, to which the values may have moved.
+		results[i].data = (*C.char)(unsafe.Add(unsafe.Pointer(at), len(all)))
+		results[i].size = C.size_t(len(found) - len(all))
+		all = found
+	}
+	if now := session.values.hold(all); now != at {
+		for i := range results {
+			if results[i].data != nil {
+				offset := uintptr(unsafe.Pointer(results[i].data)) - uintptr(unsafe.Pointer(at))
+				results[i].data = (*C.char)(unsafe.Add(unsafe.Pointer(now), offset))
+			}
+		}
 	}
 	return C.KVM_OK
 }

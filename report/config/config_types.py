@@ -14,8 +14,8 @@ MEASURED = tuple(b.name for b in BENCHMARKS.values() if b.kind != "verify")
 FILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_fill)
 REFILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_refill)
 DEFAULT_NUM = int(FLAGS["num"].default)
-VARIANT = "variant"
-ROLES = ("", "reference", "floor", VARIANT)
+VARIANT, FLOOR = "variant", "floor"
+ROLES = ("", "reference", FLOOR, VARIANT)
 TOOLCHAINS = ("rust", "go", "java")  # that an engine may need besides C and C++
 MOST_REPEATS = 2  # retries of a disturbed repetition
 # Groups of engines that need no declaration; ORDERED depends on the executables.
@@ -151,7 +151,7 @@ class Config:
         """
         if suite is not None and suite.engines:
             return tuple(name for name in self.engines if name in suite.engines)
-        usual = ("", "floor")
+        usual = ("", FLOOR)
         engines = (e for e in self.engines.values() if not e.is_on_request)
         return tuple(e.name for e in engines if e.role in usual)
 
@@ -160,7 +160,7 @@ class Config:
 
         Variants are only in ADVISED: a group is measured with the usual settings.
         """
-        plain = [e for e in self.engines.values() if e.role in ("", "floor")]
+        plain = [e for e in self.engines.values() if e.role in ("", FLOOR)]
         advised = (n for n in self.engines if n.endswith(f"-{ADVISED}"))
         groups = {
             ALL: tuple(e.name for e in plain),

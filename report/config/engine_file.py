@@ -14,6 +14,7 @@ from pathlib import Path
 
 from report.config.config_types import (
     COMPUTED_GROUPS,
+    FLOOR,
     MEASURED,
     ROLES,
     TOOLCHAINS,
@@ -87,7 +88,8 @@ def read_engines(folder: Path, more: Iterable[Path] = ()) -> ReadEngines:
 
 def _files_of(folder: Path) -> list[Path]:
     if not folder.is_dir():
-        raise ConfigError(short_path(folder), "", "is not a directory")
+        problem = "no such directory; correct KVMATRIX_DRIVERS"
+        raise ConfigError(short_path(folder), "", problem)
     # Other engines name the floors, which stand first.
     return sorted(toml_files(folder), key=lambda file: not file.stem.startswith(_FLOOR))
 
@@ -135,6 +137,9 @@ def engines_of(
             if other := getattr(engine, key):
                 at = f"engine[{engine.name}].{key}"
                 known(document, at, other, every, "engine")
+                if key == "floor" and every[other].role != FLOOR:
+                    problem = f"{other!r} is not a floor; expected an engine with"
+                    raise ConfigError(document.file, at, f'{problem} role = "{FLOOR}"')
         if engine.variant_of or engine.role == VARIANT:
             _check_variant(document, engine, every)
     return {name: _inheriting(engine, every) for name, engine in engines.items()}

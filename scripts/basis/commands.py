@@ -127,6 +127,7 @@ def run_logged(
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as out:
+        start = out.tell()
         out.write(f"$ {' '.join(command)}\n")
         out.flush()
         try:
@@ -140,7 +141,8 @@ def run_logged(
     if status != 0:
         raise SetupError(
             f"'{' '.join(command)}' failed with status {status}.\n"
-            f"{excerpt(log)}\nThe complete log is {log}{_space_note(log.parent)}"
+            f"{_excerpt(log, start)}\n"
+            f"The complete log is {log}{_space_note(log.parent)}"
         )
 
 
@@ -151,9 +153,11 @@ def _space_note(folder: Path) -> str:
     return f"\nThe file system of {folder} is full: free space, then run again"
 
 
-def excerpt(log: Path) -> str:
-    """Return the first error messages in a log, or else its last lines."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+def _excerpt(log: Path, start: int) -> str:
+    """Return the first errors in a log from a position on, or else its last lines."""
+    with log.open("rb") as file:
+        file.seek(start)
+        lines = file.read().decode("utf-8", "replace").splitlines()
     errors = [line for line in lines if _ERROR.search(line)]
     selected = errors[:_EXCERPT_LINES] or lines[-_EXCERPT_LINES:]
     return "\n".join(f"  | {line}" for line in selected)

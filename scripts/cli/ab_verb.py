@@ -179,7 +179,7 @@ def _request(
     rule: AbRule,
 ) -> Request:
     """Return the request, without the parts that an A/B run does not have."""
-    config = read_config(places.configs, suite)
+    config = read_config(places.configs, suite, run_options.engines)
     chosen = suite_of(config, suite)
     run_options = replace(
         run_options,

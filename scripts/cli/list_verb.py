@@ -93,7 +93,7 @@ def _configured(
     configs_dir: Path,
 ) -> Document:
     """Return the lists of a configuration.  Raises click.UsageError."""
-    config = read_config(configs_dir)
+    config = read_config(configs_dir, engines=engines)
     if what == "cells":
         if suite is None:
             raise click.UsageError(

@@ -118,7 +118,7 @@ def plan(
             raise click.UsageError(
                 "--measure: cannot be used with --from; leave one of them out"
             )
-        config = read_config(places.configs, suite)
+        config = read_config(places.configs, suite, run_options.engines)
         chosen = suite_of(config, suite)
         find = finder(config, ctx.obj, places.build_dir)
         selection = selection_of(config, chosen, run_options, find)

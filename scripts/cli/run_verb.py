@@ -22,7 +22,7 @@ from scripts.show.dry_run import dry_run_document, dry_run_lines, show_dry_run
 from scripts.show.output import Output
 from scripts.show.run_output import resume_command, view_for
 from scripts.show.run_summary import RunResult
-from scripts.store.run_places import RunPlaces
+from scripts.store.run_places import RunPlaces, refuse_nothing
 
 
 @click.command("run")
@@ -57,7 +57,7 @@ def run(
     run_options = RunOptions.of(given)
 
     def work() -> int:
-        config = read_config(places.configs, suite)
+        config = read_config(places.configs, suite, run_options.engines)
         chosen_suite = suite_of(config, suite)
         find = finder(config, ctx.obj, places.build_dir)
         selection = selection_of(config, chosen_suite, run_options, find)
@@ -67,7 +67,9 @@ def run(
             if dry_run:
                 note_own_defaults(config, selection)
                 document = dry_run_document(plan, places)
-                return show_dry_run(document, dry_run_lines, output)
+                code = show_dry_run(document, dry_run_lines, output)
+                refuse_nothing(plan, places.build_dir)
+                return code
             session = RunSession(runner, view_for(output, places))
             ending = run_with_progress(session, plan, output, strict=strict)
         command = resume_command(plan.run, places)

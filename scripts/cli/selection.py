@@ -29,6 +29,7 @@ from scripts.planning.engine_choice import (
     NoSuchEngine,
     engine_choice,
 )
+from scripts.planning.executable import SET_UP_WITH
 from scripts.planning.new_plan import Selection, control_of
 from scripts.show.output import print_note
 
@@ -66,22 +67,29 @@ class RunOptions:
         return {**dict(self.settings), **{k: v for k, v in own.items() if v}}
 
 
-def read_config(folder: Path, suite: str = "") -> Config:
+def read_config(folder: Path, suite: str = "", engines: Iterable[str] = ()) -> Config:
     """Read the configuration, and warn of each broken file.  Raises ConfigError.
 
-    The error of `suite` itself is left to suite_of().  $KVMATRIX_DRIVERS lists further
-    folders with files of engines.
+    The errors of `suite` and of the engines in comma lists are left to suite_of() and
+    chosen_engines().  $KVMATRIX_DRIVERS lists further folders with files of engines.
     """
     config = load_readable(folder, _driver_folders(os.environ))
     messages = dict.fromkeys(map(str, config.broken))
     messages.pop(str(config.broken_suites.get(suite)), None)
+    for name in _words(engines):
+        messages.pop(str(config.broken_engines.get(name)), None)
     for message in messages:
         print_note(f"warning: skipped a broken file: {message}")
     return config
 
 
 def _driver_folders(environ: Mapping[str, str]) -> list[Path]:
-    return [Path(p) for p in environ.get("KVMATRIX_DRIVERS", "").split(":") if p]
+    words = environ.get("KVMATRIX_DRIVERS", "").split(":")
+    return list(dict.fromkeys(Path(word).absolute() for word in words if word))
+
+
+def _words(lists: Iterable[str]) -> list[str]:
+    return [word.strip() for word in ",".join(lists).split(",")]
 
 
 def suite_of(config: Config, name: str) -> SuiteConfig:
@@ -158,8 +166,8 @@ def chosen_engines(
 
     Raises click.UsageError, or the ConfigError of a broken file.
     """
-    for word in ",".join(given).split(","):
-        if error := config.broken_engines.get(word.strip()):
+    for word in _words(given):
+        if error := config.broken_engines.get(word):
             raise error
     try:
         return engine_choice(config, suite, given, find)
@@ -173,18 +181,24 @@ def _built(
     suite: SuiteConfig,
     find: Callable[[], Found],
 ) -> tuple[str, ...]:
-    """Return the same without those that are not built, which a note names."""
+    """Return the same without those that cannot be used, which notes name.
+
+    If none can be used, all are returned, and are then reported as missing.
+    """
     choice = chosen_engines(given, config, suite, find)
-    names = tuple(name for name in choice.names if name not in choice.unbuilt)
-    if not names:
-        raise click.UsageError(f"--engine: no engine of {','.join(given)} is built")
-    if choice.unbuilt:
-        unbuilt = [config.engines[name] for name in choice.unbuilt]
-        more = dict.fromkeys(e.executable for e in unbuilt if e.is_on_request)
-        command = " ".join(["scripts/setup", *(("--with", *more) if more else ())])
-        shown = ", ".join(choice.unbuilt)
-        print_note(f"left out, because not built: {shown}; {command} builds them")
-    return names
+    if choice.usable == choice.names:
+        return choice.names
+    unbuilt = [config.engines[name] for name in choice.unbuilt]
+    if ours := [engine for engine in unbuilt if not engine.plugin]:
+        names = ", ".join(engine.name for engine in ours)
+        command = SET_UP_WITH + " ".join(dict.fromkeys(e.executable for e in ours))
+        print_note(f"left out, because not built: {names}; {command} builds them")
+    for engine in unbuilt:
+        if engine.plugin:
+            print_note(f"left out: {engine.name}: {find()[engine.name].missing}")
+    for name, error in choice.mistaken.items():
+        print_note(f"warning: left out {name}: {error}")
+    return choice.usable
 
 
 def _on_this_machine(config: Config, suite: SuiteConfig) -> tuple[str, ...]:

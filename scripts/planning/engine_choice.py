@@ -1,22 +1,24 @@
 """The engines that -e selects: by name, by group, or by a glob of names.
 
 An engine that is named exactly is measured, or reported as missing.  One that is
-selected by a group or a glob is left out if it is not built.
+selected by a group or a glob is left out if it is not built, or if its flags are not
+those of its executable.
 """
 
 import fnmatch
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from report.config.config_types import ORDERED, VARIANT, Config, SuiteConfig
-from report.config.toml_table import nearest, unknown
+from report.config.toml_table import ConfigError, nearest, unknown
 from report.model.plan import Engine
 from scripts.machine.system_access import SystemAccess
 from scripts.planning.executable import NOT_BUILT
 from scripts.planning.found_engines import child_environment, find_engines
+from scripts.planning.settings import check_own_flags
 
 Found = Mapping[str, Engine]  # by name
 _GLOB = frozenset("*?[")
@@ -31,7 +33,16 @@ class EngineChoice:
     """The engines that words select, in report order."""
 
     names: tuple[str, ...]
-    unbuilt: tuple[str, ...]  # of them; selected by groups and globs alone
+    # Of them, those that groups and globs alone select, and that are not built, or
+    # whose file has a mistake.
+    unbuilt: tuple[str, ...] = ()
+    mistaken: Mapping[str, ConfigError] = field(default_factory=dict)
+
+    @property
+    def usable(self) -> tuple[str, ...]:
+        """The engines without those; all of them if none would be left."""
+        lacking = {*self.unbuilt, *self.mistaken}
+        return tuple(n for n in self.names if n not in lacking) or self.names
 
 
 def finder(
@@ -64,11 +75,18 @@ def engine_choice(
 ) -> EngineChoice:
     """Return the engines of comma lists.  Raises NoSuchEngine."""
     chosen = _chosen(config, suite, given, find)
-    if all(chosen.values()):
-        return EngineChoice(tuple(chosen), ())
+    grouped = [name for name, is_named in chosen.items() if not is_named]
+    if not grouped:
+        return EngineChoice(tuple(chosen))
     found = find()
-    unbuilt = [n for n in chosen if found[n].missing.startswith(NOT_BUILT)]
-    return EngineChoice(tuple(chosen), tuple(n for n in unbuilt if not chosen[n]))
+    unbuilt = [n for n in grouped if found[n].missing.startswith(NOT_BUILT)]
+    mistaken: dict[str, ConfigError] = {}
+    for name in grouped:
+        try:
+            check_own_flags(config.engines[name], found[name].description)
+        except ConfigError as error:
+            mistaken[name] = error
+    return EngineChoice(tuple(chosen), tuple(unbuilt), mistaken)
 
 
 def _chosen(
@@ -79,12 +97,15 @@ def _chosen(
 ) -> dict[str, bool]:
     """Return the engines in report order, and whether each is named exactly.
 
-    A word with a "-" before it removes engines.
+    A word with a "-" before it removes engines from those of the words before.
     """
     chosen: dict[str, bool] = {}
     for word in (word.strip() for text in given for word in text.split(",")):
         names = _engines_of(config, suite, word.removeprefix("-"), find)
         if word.startswith("-"):
+            if not chosen:
+                rule = "removes engines from those before it, such as all,"
+                raise NoSuchEngine(f"{word!r} {rule}{word}; nothing is before it")
             chosen = {n: named for n, named in chosen.items() if n not in names}
         else:
             chosen |= {n: chosen.get(n, False) or n == word for n in names}

@@ -15,13 +15,12 @@ from scripts.planning.engine_program import Program
 
 DESCRIBE_TIMEOUT_S = 20
 NOT_BUILT = "not built"
-SET_UP_WITH = "scripts/setup --with "  # begins the remedy for an engine on request
+SET_UP_WITH = "scripts/setup --with "  # also for a default engine that was left out
 # A benchmark that has run on a database, and the operations of each thread that wrote.
 # An empty tuple means that one thread did all operations that its flags plan.
 Step = tuple[str, tuple[int, ...]]
 # Checks whether an engine can run benchmarks with flags: see refusal().
 Refusal = Callable[[Engine, Sequence[str], Flags], tuple[str, str] | None]
-_ADVICE = "build it with scripts/setup"
 
 
 class NotUsable(Exception):
@@ -33,17 +32,14 @@ def describe(
     program: Program,
     engine: str,
     scratch: Path,
-    remedy: str = "",
+    remedy: str,
 ) -> Description:
     """Run an executable with --describe.
 
     Raises NotUsable; `remedy` is how to get one that does not exist.
     """
-    if program.missing and remedy:
-        raise NotUsable(f"{NOT_BUILT}: {remedy}")
     if program.missing:
-        name = program.missing.name
-        raise NotUsable(f"{NOT_BUILT}: {name} does not exist; {_ADVICE}")
+        raise NotUsable(f"{NOT_BUILT}: {remedy}")
     answer = scratch / "describe.json"
     try:
         with answer.open("wb") as stdout:
@@ -75,12 +71,14 @@ def parse_description(
         raise NotUsable(f"{name} --describe: not a description: {problem}") from error
     if document["engine"] != engine:
         raise NotUsable(
-            f"{name} --describe: engine is {document['engine']!r}; expected {engine!r}"
+            f"{name} --describe: engine is {document['engine']!r}; expected {engine!r}:"
+            " its file *.toml must give the engine the name that the driver has"
         )
     if (document["schema"], document["method"]) != (SCHEMA, METHOD):
         raise NotUsable(
             f"{name} was built for schema {document['schema']} and method"
-            f" {document['method']}; expected {SCHEMA} and {METHOD}; {_ADVICE}"
+            f" {document['method']}; expected {SCHEMA} and {METHOD};"
+            " build it again"
         )
     return Description.of(document)
 

@@ -63,7 +63,7 @@ def _find(
 ) -> Engine:
     program = program_of(build_dir, engine)
     description, missing, checksum = None, "", ""
-    remedy = f"{SET_UP_WITH}{engine.executable}" if engine.is_on_request else ""
+    remedy = f"{SET_UP_WITH}{engine.executable}"
     if engine.plugin:
         remedy = f"{engine.plugin} does not exist"
         remedy += f"; build it, or correct 'plugin' in {engine.file}"

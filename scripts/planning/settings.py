@@ -72,7 +72,7 @@ def _layers(
     name = engine.name
     settings = (scenario.settings.get(name, {}), scenario.file_of, f"settings.{name}")
     return [
-        _Layer(engine.flags, lambda _: engine.file, f"engine[{name}].flags"),
+        _own_layer(engine),
         _Layer(scenario.flags, scenario.file_of, ""),
         *(_Layer(part.flags, partial(_file, part), "from_num") for part in growth),
         _Layer(override, lambda _: suite_file, "override"),
@@ -86,6 +86,16 @@ def _layers(
             for part in growth
         ),
     ]
+
+
+def check_own_flags(engine: EngineConfig, description: Description | None) -> None:
+    """Raise ConfigError if an engine's file gives it flags that it does not accept."""
+    _merged([_own_layer(engine)], description)
+
+
+def _own_layer(engine: EngineConfig) -> _Layer:
+    path = f"engine[{engine.name}].flags"
+    return _Layer(engine.flags, lambda _: engine.file, path)
 
 
 def _file(part: FlagsBySize, _key: str) -> str:

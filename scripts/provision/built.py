@@ -119,6 +119,13 @@ def _target(build: Path, engine: str) -> str:
     )
 
 
+def remove(drivers: Path, engines: Iterable[str]) -> None:
+    """Remove what an earlier build made of engines, so that nobody measures it."""
+    for name in engines:
+        for program in (f"db_bench_{name}", f"{name}.so"):
+            (drivers / program).unlink(missing_ok=True)
+
+
 def reason(drivers: Path, engine: str) -> str:
     """Return why CMake does not build an engine; "" if it does, or says nothing."""
     with suppress(OSError):

@@ -70,29 +70,40 @@ def _go_problem() -> str:
     )
 
 
-def java_home() -> Path | None:
-    """Return the folder of the JDK that javac on PATH belongs to; None without one."""
+def _java_homes() -> list[Path]:
+    """Return where a JDK may be: $JAVA_HOME, and where javac on PATH belongs to."""
     javac = shutil.which("javac")
-    return Path(os.path.realpath(javac)).parents[1] if javac else None
+    on_path = str(Path(os.path.realpath(javac)).parents[1]) if javac else ""
+    return [Path(p) for p in (os.environ.get("JAVA_HOME", ""), on_path) if p]
 
 
-def _has_jvm() -> bool:
-    home = java_home()
+def _java_version(home: Path) -> tuple[int, int]:
+    return _version([str(home / "bin/javac"), "-version"], "^javac ")
+
+
+def _is_java_fit(home: Path) -> bool:
     needed = ("include/jni.h", "lib/server/libjvm.so")
-    return home is not None and all((home / name).is_file() for name in needed)
+    has_all = all((home / name).is_file() for name in needed)
+    return has_all and _java_version(home) >= LEAST_JAVA
 
 
-def _is_java_new_enough() -> bool:
-    return _version(["javac", "-version"], "^javac ") >= LEAST_JAVA and _has_jvm()
+def java_home() -> Path | None:
+    """Return the folder of the first JDK that can be used; None without one."""
+    return next(filter(_is_java_fit, _java_homes()), None)
+
+
+def _has_java() -> bool:
+    return java_home() is not None
 
 
 def _java_problem() -> str:
-    if _is_java_new_enough():
+    if _has_java():
         return ""
+    seen = [f"{home} has {_named(_java_version(home))}" for home in _java_homes()]
     return (
-        f"needs a JDK {LEAST_JAVA[0]} or newer with jni.h and libjvm.so, and javac is "
-        f"{_named(_version(['javac', '-version'], '^javac '))}; install the package "
-        "default-jdk-headless"
+        f"needs a JDK {LEAST_JAVA[0]} or newer with jni.h and libjvm.so, and "
+        f"{'; '.join(seen) or 'javac is not installed'}; install the package "
+        "default-jdk-headless, or set JAVA_HOME to another"
     )
 
 
@@ -107,9 +118,9 @@ TOOLCHAINS = {
     ),
     "go": Toolchain((), _go_problem, lambda: {"KVM_GO": _path("go")}),
     "java": Toolchain(
-        (Requirement("default-jdk-headless", "compiles Java", _is_java_new_enough),),
+        (Requirement("default-jdk-headless", "compiles Java", _has_java),),
         _java_problem,
-        lambda: {"KVM_JAVAC": _path("javac"), "KVM_JAVA_HOME": str(java_home() or "")},
+        lambda: {"KVM_JAVA_HOME": str(java_home() or "")},
     ),
 }
 

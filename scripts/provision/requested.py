@@ -15,7 +15,7 @@ from report.config.config_types import EngineConfig
 from report.config.engine_file import DEFAULT_ENGINES, ReadEngines, read_engines
 from report.config.pinned_source import PinnedSource
 from report.config.source_table import check_sources
-from report.config.toml_table import ConfigError, unknown
+from report.config.toml_table import ConfigError, nearest
 from scripts.basis.problem import SetupError
 from scripts.basis.remedy import removing, restoring
 
@@ -97,7 +97,9 @@ def resolved(words: Sequence[str], engines: ReadEngines) -> tuple[str, ...]:
         elif word in engines.broken:
             raise SetupError(str(engines.broken[word]))
         else:
-            raise SetupError(unknown("engine", word, [*engines.names, ALL]))
+            hint = nearest(word, [*engines.names, ALL])
+            known = ", ".join(engines.names)
+            raise SetupError(f"unknown engine {word!r}{hint}; engines: {known}; or all")
     return tuple(names)
 
 

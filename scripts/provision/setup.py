@@ -56,6 +56,7 @@ environment:
                    (default: kvmatrix in $XDG_CACHE_HOME or ~/.cache)
   KVMATRIX_PYTHON  Python 3.11 or newer (default: the first on PATH)
   CC, CXX          compilers (default: cc and c++ on PATH)
+  JAVA_HOME        JDK for engines in Java (default: that of javac on PATH)
 
 exit codes:
   0    ready
@@ -106,8 +107,8 @@ def _add_what(which: Any) -> None:
         nargs="+",
         action="extend",
         metavar="NAME",
-        help="install these engines as well, or all; later set-ups of this checkout "
-        "keep them",
+        help="install these engines as well, or all; a NAME may also be a list with "
+        "commas.  Later set-ups of this checkout keep them",
     )
     which.add_argument(
         "--only",
@@ -226,14 +227,19 @@ def _build(
     problems: dict[str, str],
     screen: Screen,
 ) -> None:
-    """Build the harness; add to `problems` which engines do not answer."""
+    """Build the harness; add to `problems` which engines do not answer.
+
+    What an earlier build made of engines that failed is removed.
+    """
     preset = "system" if options.engines == "system" else "release"
     default = [engine.name for engine in chosen.default]
     others = [e.name for e in chosen.on_request if e.name not in problems]
     failed = built.build(ROOT, preset, reconfigure, default, others, screen)
     problems |= failed
     sound = [name for name in (*default, *others) if name not in failed]
-    problems |= built.unanswered(ROOT / "build" / preset / "drivers", sound)
+    drivers = ROOT / "build" / preset / "drivers"
+    built.remove(drivers, problems)
+    problems |= built.unanswered(drivers, sound)
 
 
 def run(options: argparse.Namespace, screen: Screen) -> dict[str, str]:

@@ -175,14 +175,15 @@ def _broken_row(entry: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _engine_row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    groups = f" ({', '.join(entry['groups'])})" if entry["groups"] else ""
     if entry["missing"]:
-        return entry["name"], entry["title"], f"missing: {entry['missing']}"
+        what = f"{entry['summary']}{groups}; {entry['missing']}"
+        return entry["name"], entry["title"], f"missing: {what}"
     live = "; built with assertions" if entry["assertions_live"] else ""
     role = f", {entry['role']}" if entry["role"] else ""
     if entry["variant_of"]:
         role = f", variant of {entry['variant_of']}"
     title = f"{entry['title']} {entry['version']}"
-    groups = f" ({', '.join(entry['groups'])})" if entry["groups"] else ""
     return entry["name"], title, f"ready{role}: {entry['summary']}{groups}{live}"
 
 

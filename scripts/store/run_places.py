@@ -88,29 +88,22 @@ def refuse_nothing(plan: Plan, build_dir: Path) -> None:
 
 def why_missing(engines: Sequence[Engine], option: str, build_dir: Path) -> list[str]:
     """Return why engines are missing; those not built share one reason."""
-    on_request = f"{NOT_BUILT}: {SET_UP_WITH}"
-    requested: dict[str, None] = {}
-    names: dict[str, None] = {}
+    unbuilt: dict[str, None] = {}
     others: set[str] = set()
-    is_default = build_dir == ROOT / DEFAULT_BUILD
     for engine in (engine for engine in engines if engine.missing):
-        if engine.missing.startswith(on_request) and is_default:
-            requested[engine.executable] = None
-        elif engine.missing.startswith(NOT_BUILT) and not engine.plugin:
-            names[f"db_bench_{engine.executable}"] = None
+        if engine.missing.startswith(NOT_BUILT) and not engine.plugin:
+            unbuilt[engine.executable] = None
         else:
             others.add(engine.missing)
     reasons = sorted(others)
-    if requested:
-        command = SET_UP_WITH + " ".join(requested)
-        reasons.insert(0, f"{', '.join(requested)}: {NOT_BUILT}; {command}")
-    if names:
+    if unbuilt and build_dir == ROOT / DEFAULT_BUILD:
+        command = SET_UP_WITH + " ".join(unbuilt)
+        reasons.insert(0, f"{', '.join(unbuilt)}: {NOT_BUILT}; {command}")
+    elif unbuilt:
         fault = "no such directory"
         if build_dir.is_dir():
-            fault = f"drivers/ contains no {choices(names)}"
+            fault = f"drivers/ contains no {choices(unbuilt)}"
         remedy = "pass the directory of a build"
-        if is_default:
-            remedy = "build with scripts/setup"
         reasons.insert(0, f"{option} {build_dir}: {fault}; {remedy}")
     return reasons
 

@@ -101,7 +101,7 @@ def test_all_is_measured_without_a_failure(lab: Lab) -> None:
         ("alll", "(did you mean 'all'?)"),
         ("x*", "groups: all, default, advised, lsm, rust, hash, ordered; or a glob"),
         ("all,-nix", "unknown engine or group 'nix'"),
-        ("gone*", "no engine of gone* is built"),
+        ("-one,all", "'-one' removes engines from those before it, such as all,-one"),
         ("one,-one", "no engine is left of one,-one"),
     ],
 )
@@ -111,6 +111,14 @@ def test_what_selects_nothing_is_an_error(
     done = lab.call("run", "lab", "-e", selected)
     assert done.returncode == 2
     assert problem in done.stderr
+
+
+def test_a_group_of_which_nothing_is_built_is_missing(lab: Lab) -> None:
+    for more in ((), ("--dry-run",)):
+        done = lab.call("run", "lab", "-e", "gone*", *more)
+        assert done.returncode == 5
+        assert "nothing can be measured; " in done.stderr
+        assert "drivers/ contains no gone-lsm; pass the directory of a b" in done.stderr
 
 
 def test_an_ab_run_leaves_out_what_either_build_lacks(lab: Lab) -> None:

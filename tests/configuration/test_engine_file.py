@@ -73,7 +73,8 @@ def test_a_broken_file_stops_only_its_own_engines(tmp_path: Path, text: str) -> 
 
 def test_a_folder_that_is_none_is_an_error_of_its_own(tmp_path: Path) -> None:
     config = load_readable(write(tmp_path), [tmp_path / "absent"])
-    assert [str(e) for e in config.broken] == [f"{tmp_path}/absent: is not a directory"]
+    problem = f"{tmp_path}/absent: no such directory; correct KVMATRIX_DRIVERS"
+    assert [str(e) for e in config.broken] == [problem]
     assert list(config.engines) == ["one"]
 
 
@@ -118,7 +119,7 @@ def test_an_engine_on_request_runs_only_if_it_is_named(lab: Lab) -> None:
 
 def test_the_list_says_how_to_get_an_engine(lab: Lab) -> None:
     done = lab.call("list", "engines")
-    assert "missing: not built: scripts/setup --with two" in done.stdout
+    assert "; not built: scripts/setup --with two" in done.stdout
     assert done.returncode == 0
 
 
@@ -132,6 +133,7 @@ def test_a_broken_engine_is_listed_and_ends_a_run_that_names_it(lab: Lab) -> Non
     done = lab.call("run", "lab", "-n", "1", "-e", "two")
     assert done.returncode == 2
     assert error in done.stderr.splitlines()[-1]
+    assert done.stderr.count(error) == 1
     assert lab.call("run", "lab", "-q", "-n", "1").returncode == 0
 
 
@@ -139,7 +141,26 @@ def test_engines_of_another_repository_are_found(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(tmp_path / "theirs", "three", ENGINES.replace("one", "three"))
-    monkeypatch.setenv("KVMATRIX_DRIVERS", f"{tmp_path}/theirs:{tmp_path}/absent")
+    folders = f"{tmp_path}/theirs:{tmp_path}/absent:{tmp_path}/theirs/"
+    monkeypatch.setenv("KVMATRIX_DRIVERS", folders)
     done = lab.call("list", "engines")
     assert "three" in done.stdout
-    assert f"{tmp_path}/absent: is not a directory" in done.stderr
+    assert done.stderr.count("warning") == 1
+    assert f"{tmp_path}/absent: no such directory; correct KVM" in done.stderr
+
+
+def test_a_mistake_in_a_file_of_another_repository_stops_only_its_engine(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = "flags = { no_such_flag = 1 }\n"
+    put(tmp_path / "theirs", "three", ENGINES.replace("one", "three") + flags)
+    monkeypatch.setenv("KVMATRIX_DRIVERS", f"{tmp_path}/theirs")
+    lab.install("three", "honest")
+    lab.install("two", "honest")
+    done = lab.call("run", "lab", "-n", "1", "-e", "all")
+    error = "engine[three].flags.no_such_flag: unknown flag"
+    assert done.returncode == 0, done.stderr
+    assert "left out three: " in done.stderr and error in done.stderr
+    assert {line["engine"] for line in lab.lines()} == {"one", "two"}
+    named = lab.call("run", "lab", "-n", "1", "-e", "all,three")
+    assert (named.returncode, error in named.stderr) == (2, True)

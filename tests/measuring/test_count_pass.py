@@ -92,7 +92,7 @@ def context_of(
     engines = []
     for name in names:
         program = program_of(build_dir, engine(name))
-        engine_description = describe(executor, program, name, work / "tmp")
+        engine_description = describe(executor, program, name, work / "tmp", "")
         engines.append(replace(engine(name), description=engine_description))
     values = {"num": 64, "key_size": 16, "value_size": 100} if flags is None else flags
     run_plan = plan(engines, benchmarks, flags={e.name: values for e in engines})

@@ -7,7 +7,7 @@ import pytest
 
 from scripts.basis.problem import SetupError
 from scripts.basis.setup_screen import Screen
-from scripts.provision import packages, venv
+from scripts.provision import languages, packages, venv
 from scripts.provision.packages import Requirement
 from scripts.testing.budgets import over_budget
 from tests.setup.provisioning import put_programs
@@ -149,3 +149,64 @@ def test_a_long_function_and_a_long_file_are_found(tmp_path: Path) -> None:
     file, function = over_budget(path)
     assert file.endswith("long.cc:1: the file has 403 lines, over 400")
     assert "long.cc:1: Long() has 403 lines, over 60" in function
+
+
+@pytest.mark.parametrize(
+    ("name", "programs", "problem"),
+    [
+        ("go", {}, "go is not installed"),
+        (
+            "go",
+            {"go": '[ "$1" = env ] && echo local || echo go version go1.24.1'},
+            "1.",
+        ),
+        ("go", {"go": '[ "$1" = env ] && echo auto || echo go version go1.24.1'}, ""),
+        ("rust", {}, "rustc is not installed; install the packages cargo-web and"),
+        ("rust", {"rustc": "echo rustc 1.63.0", "cargo": "echo cargo 1.95.0"}, "1.63"),
+        ("rust", {"rustc": "echo rustc 1.90.0", "cargo": "echo cargo 1.90.0"}, ""),
+        ("java", {}, "javac is not installed; install the package default-jdk-headle"),
+        ("java", {"javac": "echo javac 17.0.12"}, "with jni.h and libjvm.so"),
+    ],
+)
+def test_a_toolchain_must_be_new_enough(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    programs: dict[str, str],
+    problem: str,
+) -> None:
+    monkeypatch.setenv("PATH", str(put_programs(tmp_path / "bin", programs)))
+    found = languages.TOOLCHAINS[name].problem()
+    assert problem in found and bool(problem) == bool(found)
+
+
+def put_jdk(home: Path, version: int) -> Path:
+    """Return the programs of a JDK."""
+    for name in ("include/jni.h", "lib/server/libjvm.so"):
+        path = home / name
+        path.parent.mkdir(parents=True)
+        path.touch()
+    return put_programs(home / "bin", {"javac": f"echo javac {version}"})
+
+
+def test_a_jdk_is_found_from_its_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(put_jdk(tmp_path / "jdk", 21)))
+    java = languages.TOOLCHAINS["java"]
+    assert java.problem() == ""
+    assert java.variables()["KVM_JAVA_HOME"] == str(tmp_path / "jdk")
+
+
+def test_java_home_comes_first_if_it_can_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(put_jdk(tmp_path / "jdk", 21)))
+    java = languages.TOOLCHAINS["java"]
+    for name, version, found in [("old", 11, "jdk"), ("other", 25, "other")]:
+        put_jdk(tmp_path / name, version)
+        monkeypatch.setenv("JAVA_HOME", str(tmp_path / name))
+        assert java.variables()["KVM_JAVA_HOME"] == str(tmp_path / found)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "old"))
+    assert f"{tmp_path}/old has 11.0; install" in java.problem()

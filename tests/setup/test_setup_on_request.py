@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from report.config.engine_file import read_engines
-from scripts.provision import languages, packages, requested
+from scripts.provision import packages, requested
 from scripts.provision.requested import Choice
 from tests.places import ROOT
 from tests.setup.provisioning import (
@@ -178,6 +178,19 @@ def test_a_driver_that_does_not_compile_stops_only_its_engine(
         assert (checkout.root / f"build/release/drivers/db_bench_{name}").exists()
 
 
+def test_nothing_is_left_of_an_earlier_build_of_an_engine_that_fails(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready(checkout, "--with", "plain")
+    drivers = checkout.root / "build/release/drivers"
+    earlier = (drivers / "db_bench_plain", drivers / "plain.so")
+    for path in earlier:
+        path.touch()
+    monkeypatch.setenv("FAILING", "plain")
+    partly(checkout)
+    assert not any(path.exists() for path in earlier)
+
+
 def test_a_default_driver_that_does_not_compile_ends_the_set_up(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,49 +280,6 @@ def test_what_cargo_cannot_fetch_has_a_remedy(
         check=False,
     )
     assert done.returncode and f"{said}\n{remedy}" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "programs", "problem"),
-    [
-        ("go", {}, "go is not installed"),
-        (
-            "go",
-            {"go": '[ "$1" = env ] && echo local || echo go version go1.24.1'},
-            "1.",
-        ),
-        ("go", {"go": '[ "$1" = env ] && echo auto || echo go version go1.24.1'}, ""),
-        ("rust", {}, "rustc is not installed; install the packages cargo-web and"),
-        ("rust", {"rustc": "echo rustc 1.63.0", "cargo": "echo cargo 1.95.0"}, "1.63"),
-        ("rust", {"rustc": "echo rustc 1.90.0", "cargo": "echo cargo 1.90.0"}, ""),
-        ("java", {}, "javac is not installed; install the package default-jdk-headle"),
-        ("java", {"javac": "echo javac 17.0.12"}, "with jni.h and libjvm.so"),
-    ],
-)
-def test_a_toolchain_must_be_new_enough(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    programs: dict[str, str],
-    problem: str,
-) -> None:
-    monkeypatch.setenv("PATH", str(put_programs(tmp_path / "bin", programs)))
-    found = languages.TOOLCHAINS[name].problem()
-    assert problem in found and bool(problem) == bool(found)
-
-
-def test_a_jdk_is_found_from_its_compiler(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    programs = put_programs(tmp_path / "jdk/bin", {"javac": "echo javac 21"})
-    for name in ("include/jni.h", "lib/server/libjvm.so"):
-        path = tmp_path / "jdk" / name
-        path.parent.mkdir(parents=True)
-        path.touch()
-    monkeypatch.setenv("PATH", str(programs))
-    java = languages.TOOLCHAINS["java"]
-    assert java.problem() == ""
-    assert java.variables()["KVM_JAVA_HOME"] == str(tmp_path / "jdk")
 
 
 def test_packages_of_an_engine_on_request_are_no_concern_of_others(
