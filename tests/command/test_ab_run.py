@@ -188,7 +188,7 @@ def test_nothing_to_compare_exits_5_and_leaves_no_run(lab: Lab) -> None:
     done = ab(lab)
     assert done.returncode == 5
     assert "nothing can be measured on both sides" in done.stderr
-    told = f"--a {lab.root}/build: drivers/ contains no db_bench_two; pass"
+    told = f"--a {lab.root}/build: drivers/ contains no two; pass"
     assert told in ab(lab, "-e", "two").stderr
     assert list(lab.results.iterdir()) == []
 

@@ -236,7 +236,7 @@ def test_a_vanished_binary_is_refused(lab: Lab) -> None:
 def test_an_engine_built_later_needs_a_new_run(lab: Lab) -> None:
     lab.engine("late", None)
     unfinished(lab)
-    assert "build it" in lab.call("resume", "@last").stderr
+    assert "scripts/setup --with late" in lab.call("resume", "@last").stderr
     shutil.copy(lab.executable("two"), lab.executable("late"))
     done = lab.call("resume", "@last")
     assert done.returncode == 3

@@ -241,7 +241,7 @@ def test_nothing_to_measure_is_refused(lab: Lab) -> None:
     lab.engine("gone", None)
     done = lab.call("run", "lab")
     assert done.returncode == 5 and "nothing can be measured; --build" in done.stderr
-    missing = f"{lab.root}/build: drivers/ contains no db_bench_gone; pass"
+    missing = f"{lab.root}/build: drivers/ contains no gone; pass"
     assert missing in done.stderr
     (lab.root / "build").rename(lab.root / "away")
     assert f"{lab.root}/build: no such dir" in lab.call("run", "lab").stderr
