@@ -20,9 +20,10 @@ def build(
     reconfigure: bool,
     default: Sequence[str],
     on_request: Sequence[str],
+    with_tests: bool,
     screen: Screen,
 ) -> dict[str, str]:
-    """Configure a preset if necessary, and build it.
+    """Configure a preset if necessary, and build it, `with_tests` of ctest or without.
 
     Return what is wrong with engines on request, by name; the failure of one stops no
     other.  Raises SetupError if anything else fails.
@@ -32,11 +33,14 @@ def build(
     _configure(root, preset, reconfigure, log, screen)
     text = f"Building build/{preset}"
     command = _command(preset)
+    what = [] if with_tests else ["--target", "drivers/all"]
     to_the_end = ["--", "-k", "0"] if on_request else []
     with screen.step(text):
         progress = screen.build_progress(text, log)
         try:
-            run_logged([*command, *to_the_end], log, cwd=root, heartbeat=progress)
+            run_logged(
+                [*command, *what, *to_the_end], log, cwd=root, heartbeat=progress
+            )
         except SetupError as error:
             problems = _one_by_one(root, preset, command, default, on_request)
             if not problems:  # it is the harness or a default engine

@@ -133,16 +133,17 @@ def _cmake(job: Job) -> list[list[str]]:
 
 
 def _autotools(job: Job) -> list[list[str]]:
-    targets = _targets(job.source)
+    targets, variables = _targets(job.source), _variables(job.source)
     configure = [
         "./configure" if job.root == job.workplace else f"{job.root}/configure",
         f"--prefix={job.prefix}",
         "--disable-shared",
         "--enable-static",
-        *(option for option in job.source.options if option not in targets),
+        *(o for o in job.source.options if o not in (*targets, *variables)),
     ]
-    install = ["make", f"DESTDIR={job.stage}", *(targets or ["install"])]
-    return [configure, ["make", f"-j{job.jobs}"], install]
+    make = ["make", *variables]
+    install = [*make, f"DESTDIR={job.stage}", *(targets or ["install"])]
+    return [configure, [*make, f"-j{job.jobs}"], install]
 
 
 def _make(job: Job) -> list[list[str]]:
@@ -160,6 +161,11 @@ def _make(job: Job) -> list[list[str]]:
 def _targets(source: PinnedSource) -> list[str]:
     """Return the options that are targets of the build, instead of its default."""
     return [o for o in source.options if re.fullmatch(r"[a-z][a-z_-]*", o)]
+
+
+def _variables(source: PinnedSource) -> list[str]:
+    """Return the options that are variables of make, not options of configure."""
+    return [o for o in source.options if re.match(r"[A-Z]+=", o)]
 
 
 def _files(job: Job) -> list[list[str]]:

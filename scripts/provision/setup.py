@@ -45,7 +45,8 @@ Prepare this machine and this checkout, then build every db_bench_ENGINE:
      checksums, and compile them into the cache with the flags of
      CMakePresets.json.  Check the checksum of every file compiled earlier.
   4. Build the harness and its drivers in build/release (or build/system), and
-     check that every engine's executable answers.
+     check that every engine's executable answers.  The tests of ctest are built
+     with --test, and with engines on request.
 Other engines are installed on request: configs/engines/ lists them.
 Safe to repeat: completed work is not redone, and interrupted work is."""
 
@@ -234,7 +235,8 @@ def _build(
     preset = "system" if options.engines == "system" else "release"
     default = [engine.name for engine in chosen.default]
     others = [e.name for e in chosen.on_request if e.name not in problems]
-    failed = built.build(ROOT, preset, reconfigure, default, others, screen)
+    with_tests = options.test or bool(others)  # README.md: ctest -L NAME
+    failed = built.build(ROOT, preset, reconfigure, default, others, with_tests, screen)
     problems |= failed
     sound = [name for name in (*default, *others) if name not in failed]
     drivers = ROOT / "build" / preset / "drivers"

@@ -113,7 +113,8 @@ status=0
 for name in $(sed -n 's/^name = "\(.*\)"/\1/p' configs/engines.toml \
     configs/engines/*.toml 2>/dev/null); do
   path="build/release/drivers/db_bench_$name"
-  case "$*" in *--target*) case " $* " in *" db_bench_$name "*) ;; *) continue ;; esac
+  case " $* " in *" drivers/all "* | *" db_bench_$name "*) ;;
+    *" --target "*) continue ;;
   esac
   rm -f "$path" "$path.why"
   case " $WHY " in *" $name "*) echo "no library" > "$path.why"; continue ;; esac

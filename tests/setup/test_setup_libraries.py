@@ -84,3 +84,11 @@ def test_a_makefile_gets_our_flags_and_places() -> None:
     assert "install" not in recipe.commands(job_of(own))[0]
     for word in (f"OPT={FLAGS}", "prefix=/cache/fake", "DESTDIR=/stage", "CC=cc"):
         assert word in make
+
+
+def test_a_variable_of_make_is_no_option_of_configure() -> None:
+    options = ("--enable-lzo", "PROGRAMS=one")
+    source = replace(make_source(), build="autotools", options=options)
+    configure, make, install = recipe.commands(job_of(source))
+    assert "--enable-lzo" in configure and "PROGRAMS=one" not in configure
+    assert all("PROGRAMS=one" in command for command in (make, install))

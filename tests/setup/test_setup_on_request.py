@@ -214,6 +214,17 @@ def test_what_was_not_built_is_named_with_the_reason(
     assert re.search(problem, output)
 
 
+def test_the_tests_are_built_for_who_runs_them(checkout: Checkout) -> None:
+    def build() -> str:
+        lines = (checkout.root / "calls").read_text().splitlines()
+        return [line for line in lines if line.startswith("--build")][-1]
+
+    ready(checkout)
+    assert build().endswith(" --target drivers/all")
+    ready(checkout, "--with", "plain")
+    assert "--target" not in build()
+
+
 def test_an_executable_that_does_not_answer_is_named(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
