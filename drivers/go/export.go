@@ -22,9 +22,6 @@ type openSession struct {
 	scan   scan
 }
 
-// absent is the size of a value that does not exist, while a block is collected.
-const absent = ^C.size_t(0)
-
 var (
 	databases handles[openDatabase]
 	sessions  handles[openSession]

@@ -15,7 +15,7 @@ from scripts.planning.engine_program import Program
 
 DESCRIBE_TIMEOUT_S = 20
 NOT_BUILT = "not built"
-SET_UP_WITH = "scripts/setup --with "  # also for a default engine that was left out
+SET_UP_WITH = "scripts/setup --with "  # builds default engines too, after --only
 # A benchmark that has run on a database, and the operations of each thread that wrote.
 # An empty tuple means that one thread did all operations that its flags plan.
 Step = tuple[str, tuple[int, ...]]

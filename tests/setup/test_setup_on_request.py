@@ -214,7 +214,7 @@ def test_what_was_not_built_is_named_with_the_reason(
     assert re.search(problem, output)
 
 
-def test_the_tests_are_built_for_who_runs_them(checkout: Checkout) -> None:
+def test_the_tests_are_built_for_those_who_run_them(checkout: Checkout) -> None:
     def build() -> str:
         lines = (checkout.root / "calls").read_text().splitlines()
         return [line for line in lines if line.startswith("--build")][-1]
