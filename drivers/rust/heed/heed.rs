@@ -3,17 +3,12 @@
 use heed::types::Bytes;
 use heed::{Database, Env, EnvFlags, EnvOpenOptions, MdbError, PutFlags, RoTxn, RwTxn, WithoutTls};
 use kvmatrix_driver::*;
-use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-const FLAGS: &CStr = c"https://docs.rs/heed/0.22/heed/struct.EnvFlags.html";
 
 struct Heed {
     environment: Env<WithoutTls>,
     entries: Database<Bytes, Bytes>,
-    append: bool,
-    /// Whether all keys have ascended so far.
-    appends: AtomicBool,
+    appends: AtomicBool, // until a key does not ascend
 }
 
 impl Heed {
@@ -31,7 +26,6 @@ impl Heed {
 
 impl Engine for Heed {
     const NAME: &'static CStr = c"heed";
-    const CRATE: &'static str = "heed";
     const LICENCE: &'static CStr = c"MIT AND OLDAP-2.8";
     const FLAGS: &'static [abi::kvm_flag] = &[
         HOLD_READ_TXN,
@@ -40,25 +34,18 @@ impl Engine for Heed {
         flag(c"append", c"bool", c"false", c"add keys at the end while they ascend (MDB_APPEND)"),
     ];
     const BLOCKS: bool = false; // a value is only valid with its transaction
+    const PROMISES: [Promise; 3] = [MayBeCorrupt, LosesNewest, LosesNothing];
+    const SOURCE: &'static CStr = c"https://docs.rs/heed/0.22/heed/struct.EnvFlags.html";
     type Reader = RoTxn<'static, WithoutTls>;
     type Value = View;
 
-    fn guarantees(_: &Flags) -> [Guarantee; 3] {
-        [
-            (Promise::MayBeCorrupt, FLAGS),
-            (Promise::LosesNewest, FLAGS),
-            (Promise::LosesNothing, FLAGS),
-        ]
-    }
-
-    fn open(options: &Options) -> Result<Self> {
+    fn open(options: &Options) -> Result<(Self, Vec<Setting>)> {
         let mut flags = match options.durability {
             Durability::Buffered => EnvFlags::NO_SYNC,
             Durability::Consistent => EnvFlags::NO_META_SYNC,
             Durability::Durable => EnvFlags::empty(),
         };
         flags.set(EnvFlags::WRITE_MAP, options.flags.get(c"writemap"));
-        let append = options.flags.get(c"append");
         let mut open = EnvOpenOptions::new().read_txn_without_tls();
         open.map_size(options.flags.get(c"map_size"));
         open.max_readers(options.threads.max(125) as u32 + 1);
@@ -67,39 +54,27 @@ impl Engine for Heed {
         let mut create = environment.write_txn()?;
         let entries = environment.create_database(&mut create, None)?;
         create.commit()?;
-        Ok(Heed { environment, entries, append, appends: AtomicBool::new(append) })
+        let appends = AtomicBool::new(options.flags.get(c"append"));
+        let version = heed::lmdb_version();
+        let settings = vec![
+            reported("cache_size", "none: the page cache"),
+            reported("flags", format!("{:?}", environment.flags())),
+            reported("lmdb", format!("{}.{}.{}", version.major, version.minor, version.patch)),
+            reported("map_size", environment.info().map_size),
+        ];
+        Ok((Heed { environment, entries, appends }, settings))
     }
 
     fn limits(&self) -> Limits {
-        let key_size = self.environment.max_key_size() as u64;
-        Limits { key_size, ..Limits::default() }
-    }
-
-    fn flush(&self) -> Result<()> {
-        Ok(()) // a commit hands its changes to the system
-    }
-
-    fn settings(&self) -> Vec<Setting> {
-        let version = heed::lmdb_version();
-        vec![
-            requested("append", self.append),
-            reported("cache_size", "none: the page cache"),
-            reported("flags", format!("{:?}", self.environment.flags())),
-            reported("lmdb", format!("{}.{}.{}", version.major, version.minor, version.patch)),
-            reported("map_size", self.environment.info().map_size),
-        ]
+        Limits { key_size: self.environment.max_key_size() as u64, ..Limits::default() }
     }
 
     fn write(&self, batch: &[Update]) -> Result<()> {
         let mut transaction = self.environment.write_txn()?;
-        for update in batch {
-            match update.value() {
-                Some(value) => self.put(&mut transaction, update.key(), value)?,
-                None => drop(self.entries.delete(&mut transaction, update.key())?),
-            }
-        }
-        transaction.commit()?;
-        Ok(())
+        let put = |transaction: &mut _, key, value| self.put(transaction, key, value);
+        let delete = |transaction: &mut _, key| self.entries.delete(transaction, key);
+        apply(batch, &mut transaction, put, delete)?;
+        Ok(transaction.commit()?)
     }
 
     fn reader(&self) -> Result<Self::Reader> {
@@ -107,16 +82,14 @@ impl Engine for Heed {
     }
 
     fn get(&self, reader: &mut Self::Reader, key: &[u8]) -> Result<Option<View>> {
-        let value = self.entries.get(reader, key)?;
         // SAFETY: the value is dropped before the reader.
-        Ok(value.map(|value| unsafe { View::new(value) }))
+        Ok(self.entries.get(reader, key)?.map(|value| unsafe { View::new(value) }))
     }
 
     fn scan(&self, reader: &mut Self::Reader, scan: &mut Scan) -> Result<()> {
-        let range = (scan.range().0, scan.range().1);
         match scan.order {
-            Order::Forward => scan.visit_each(self.entries.range(reader, &range)?),
-            Order::Backward => scan.visit_each(self.entries.rev_range(reader, &range)?),
+            Order::Forward => scan.visit_each(self.entries.range(reader, &scan.range())?),
+            Order::Backward => scan.visit_each(self.entries.rev_range(reader, &scan.range())?),
         }
     }
 }

@@ -2,7 +2,6 @@
 //! bridge to Rust.
 
 use kvmatrix_driver::*;
-use std::ffi::CStr;
 
 struct Null {
     entries: u64,
@@ -15,39 +14,25 @@ impl Engine for Null {
     const CRATE: &'static str = env!("CARGO_PKG_NAME");
     const LICENCE: &'static CStr = c"Apache-2.0";
     const PROPERTIES: u32 = abi::KVM_STORES_NOTHING;
-
-    type Reader = ();
+    const PROMISES: [Promise; 3] = [NotOffered; 3];
+    const SOURCE: &'static CStr = c"";
+    no_reader!();
     type Value = View;
 
-    fn guarantees(_: &Flags) -> [Guarantee; 3] {
-        [(Promise::NotOffered, c""); 3]
-    }
-
-    fn open(options: &Options) -> Result<Self> {
-        Ok(Null {
+    fn open(options: &Options) -> Result<(Self, Vec<Setting>)> {
+        let null = Null {
             entries: options.expected_entries,
             key: vec![b'0'; options.key_size as usize],
             value: vec![0; options.value_size as usize],
-        })
-    }
-
-    fn flush(&self) -> Result<()> {
-        Ok(())
+        };
+        Ok((null, vec![reported("stores", "nothing")]))
     }
 
     fn compact(&mut self) -> Result<()> {
         Ok(())
     }
 
-    fn settings(&self) -> Vec<Setting> {
-        vec![reported("stores", "nothing")]
-    }
-
     fn write(&self, _: &[Update]) -> Result<()> {
-        Ok(())
-    }
-
-    fn reader(&self) -> Result<()> {
         Ok(())
     }
 

@@ -3,15 +3,12 @@
 use kvmatrix_driver::*;
 use persy::{ByteVec, Config, OpenOptions, Persy, Snapshot, ValueMode};
 use std::convert::Infallible;
-use std::ffi::CStr;
 
 const INDEX: &str = "entries";
-const CRATE: &CStr = c"https://docs.rs/persy/1.8/persy/";
 const LARGEST: u64 = 512 << 10;
 
 struct PersyIndex {
     persy: Persy,
-    cache_size: u64,
 }
 
 /// Keeps a part of a page.
@@ -24,20 +21,17 @@ impl AsRef<[u8]> for Found {
 
 impl Engine for PersyIndex {
     const NAME: &'static CStr = c"persy";
-    const CRATE: &'static str = "persy";
     const LICENCE: &'static CStr = c"MPL-2.0";
-    const FLAGS: &[abi::kvm_flag] = &[HOLD_READ_TXN];
+    const FLAGS: &'static [abi::kvm_flag] = &[HOLD_READ_TXN];
+    const PROMISES: [Promise; 3] = [LosesNothing; 3];
+    const SOURCE: &'static CStr = c"https://docs.rs/persy/1.8/persy/";
     type Reader = Snapshot;
     type Value = Found;
 
-    fn guarantees(_: &Flags) -> [Guarantee; 3] {
-        [(Promise::LosesNothing, CRATE); 3]
-    }
-
-    fn open(options: &Options) -> Result<Self> {
+    fn open(options: &Options) -> Result<(Self, Vec<Setting>)> {
         let mut config = Config::new();
         config.change_cache_size(options.cache_size);
-        let cache_size = config.cache_size();
+        let settings = vec![reported("cache_size", config.cache_size())];
         let persy = OpenOptions::new()
             .create(true)
             .config(config)
@@ -47,19 +41,11 @@ impl Engine for PersyIndex {
             create.create_index::<ByteVec, ByteVec>(INDEX, ValueMode::Replace)?;
             create.prepare()?.commit()?;
         }
-        Ok(PersyIndex { persy, cache_size })
+        Ok((PersyIndex { persy }, settings))
     }
 
     fn limits(&self) -> Limits {
         Limits { key_size: LARGEST, value_size: LARGEST, batch_size: 0 }
-    }
-
-    fn flush(&self) -> Result<()> {
-        Ok(()) // a commit is synchronised
-    }
-
-    fn settings(&self) -> Vec<Setting> {
-        vec![reported("cache_size", self.cache_size)]
     }
 
     fn write(&self, batch: &[Update]) -> Result<()> {

@@ -1,20 +1,14 @@
 //! redb: a B+ tree, copied on write.  github.com/cberner/redb
 
 use kvmatrix_driver::*;
-use redb::{
-    AccessGuard, Builder, Database, ReadOnlyTable, ReadableDatabase, TableDefinition,
-    WriteTransaction,
-};
-use std::ffi::CStr;
+use redb::{AccessGuard, Builder, Database, ReadOnlyTable, ReadableDatabase, TableDefinition};
 
 type Bytes = &'static [u8];
 const TABLE: TableDefinition<Bytes, Bytes> = TableDefinition::new("entries");
-const DURABILITY: &CStr = c"https://docs.rs/redb/4/redb/enum.Durability.html";
 
 struct Redb {
     database: Database,
     durability: redb::Durability,
-    cache_size: u64,
 }
 
 /// Keeps the page of a key or value.
@@ -25,48 +19,35 @@ impl AsRef<[u8]> for Found {
     }
 }
 
-impl Redb {
-    fn begin(&self, durability: redb::Durability) -> Result<WriteTransaction> {
-        let mut transaction = self.database.begin_write()?;
-        transaction.set_durability(durability)?;
-        Ok(transaction)
-    }
-}
-
 impl Engine for Redb {
     const NAME: &'static CStr = c"redb";
-    const CRATE: &'static str = "redb";
     const LICENCE: &'static CStr = c"MIT OR Apache-2.0";
-    const FLAGS: &[abi::kvm_flag] = &[HOLD_READ_TXN];
-
+    const FLAGS: &'static [abi::kvm_flag] = &[HOLD_READ_TXN];
+    const PROMISES: [Promise; 3] = [LosesNewest, LosesNewest, LosesNothing];
+    const SOURCE: &'static CStr = c"https://docs.rs/redb/4/redb/enum.Durability.html";
     type Reader = ReadOnlyTable<Bytes, Bytes>;
     type Value = Found;
 
-    fn guarantees(_: &Flags) -> [Guarantee; 3] {
-        let newest = (Promise::LosesNewest, DURABILITY);
-        [newest, newest, (Promise::LosesNothing, DURABILITY)]
-    }
-
-    fn open(options: &Options) -> Result<Self> {
-        let cache_size = options.cache_size;
-        let redb = Redb {
-            database: Builder::new()
-                .set_cache_size(cache_size as usize)
-                .create(options.path.join("entries.redb"))?,
-            durability: match options.durability {
-                Durability::Durable => redb::Durability::Immediate,
-                _ => redb::Durability::None,
-            },
-            cache_size,
+    fn open(options: &Options) -> Result<(Self, Vec<Setting>)> {
+        let durability = match options.durability {
+            Durability::Durable => redb::Durability::Immediate,
+            _ => redb::Durability::None,
         };
-        let create = redb.begin(redb::Durability::Immediate)?;
+        let database = Builder::new()
+            .set_cache_size(options.cache_size as usize)
+            .create(options.path.join("entries.redb"))?;
+        let create = database.begin_write()?;
         create.open_table(TABLE)?;
         create.commit()?;
-        Ok(redb)
+        let settings = vec![
+            requested("cache_size", options.cache_size),
+            requested("durability", format!("{durability:?}")),
+        ];
+        Ok((Redb { database, durability }, settings))
     }
 
     fn flush(&self) -> Result<()> {
-        Ok(self.begin(redb::Durability::Immediate)?.commit()?)
+        Ok(self.database.begin_write()?.commit()?) // Durability::Immediate, the default
     }
 
     fn compact(&mut self) -> Result<()> {
@@ -74,19 +55,13 @@ impl Engine for Redb {
         Ok(())
     }
 
-    fn settings(&self) -> Vec<Setting> {
-        vec![
-            requested("cache_size", self.cache_size),
-            requested("durability", format!("{:?}", self.durability)),
-        ]
-    }
-
     fn close(self) -> Result<()> {
         Ok(self.database.close()?)
     }
 
     fn write(&self, batch: &[Update]) -> Result<()> {
-        let transaction = self.begin(self.durability)?;
+        let mut transaction = self.database.begin_write()?;
+        transaction.set_durability(self.durability)?;
         let mut table = transaction.open_table(TABLE)?;
         for update in batch {
             match update.value() {
@@ -95,8 +70,7 @@ impl Engine for Redb {
             };
         }
         drop(table);
-        transaction.commit()?;
-        Ok(())
+        Ok(transaction.commit()?)
     }
 
     fn reader(&self) -> Result<Self::Reader> {

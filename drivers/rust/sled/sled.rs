@@ -2,42 +2,32 @@
 
 use kvmatrix_driver::*;
 use sled::{Batch, Config, Db, IVec, Mode};
-use std::ffi::CStr;
 use std::fs::File;
 use std::path::PathBuf;
-use std::time::Duration;
-
-const INTERVAL: &CStr = c"https://docs.rs/sled/0.34/sled/struct.Config.html#method.flush_every_ms";
 
 const LEAST_CACHE: u64 = 256; // or it panics
-const PATIENCE: u32 = 10_000; // PAUSEs
-const PAUSE: Duration = Duration::from_millis(1);
 
 struct Sled {
     database: Db,
     file: PathBuf,
-    settings: Vec<Setting>,
 }
 
 impl Engine for Sled {
     const NAME: &'static CStr = c"sled";
-    const CRATE: &'static str = "sled";
     const LICENCE: &'static CStr = c"MIT OR Apache-2.0";
     const PROPERTIES: u32 = abi::KVM_KEEPS_THREADS; // a pool of the process
     const FLAGS: &'static [abi::kvm_flag] = &[
         flag(c"flush_every_ms", c"uint64", c"500", c"interval of background flushes; 0: none"),
         flag(c"high_throughput", c"bool", c"false", c"Mode::HighThroughput, not LowSpace"),
     ];
-    type Reader = ();
+    const PROMISES: [Promise; 3] = [LosesNewest, LosesNewest, NotOffered];
+    const SOURCE: &'static CStr =
+        c"https://docs.rs/sled/0.34/sled/struct.Config.html#method.flush_every_ms";
+    no_reader!();
     type Value = IVec;
 
-    fn guarantees(_: &Flags) -> [Guarantee; 3] {
-        let newest = (Promise::LosesNewest, INTERVAL);
-        [newest, newest, (Promise::NotOffered, c"")]
-    }
-
-    fn open(options: &Options) -> Result<Self> {
-        if options.durability == Durability::Durable {
+    fn open(options: &Options) -> Result<(Self, Vec<Setting>)> {
+        if options.is_durable() {
             // Although it is documented to: spacejam/sled#1452.
             let problem = "its flush() calls sync_file_range(), which makes nothing durable";
             return Err(Error::Unsupported(problem.into()));
@@ -56,7 +46,7 @@ impl Engine for Sled {
             reported("mode", format!("{:?}", config.mode)),
             reported("segment_size", config.segment_size),
         ];
-        Ok(Sled { database: config.open()?, file: options.path.join("db"), settings })
+        Ok((Sled { database: config.open()?, file: options.path.join("db") }, settings))
     }
 
     fn flush(&self) -> Result<()> {
@@ -64,21 +54,11 @@ impl Engine for Sled {
         Ok(())
     }
 
-    fn settings(&self) -> Vec<Setting> {
-        self.settings.clone()
-    }
-
     /// Jobs in sled's pool may hold the file, with its lock, after the database is dropped.
     fn close(self) -> Result<()> {
         drop(self.database);
         let file = File::open(&self.file)?;
-        for _ in 0..PATIENCE {
-            if file.try_lock().is_ok() {
-                return Ok(());
-            }
-            std::thread::sleep(PAUSE);
-        }
-        Err(Error::Failed("its threads still use the file".into()))
+        wait_until(|| file.try_lock().is_ok(), "its threads still use the file")
     }
 
     fn write(&self, batch: &[Update]) -> Result<()> {
@@ -97,10 +77,6 @@ impl Engine for Sled {
             }
             self.database.apply_batch(writes)?;
         }
-        Ok(())
-    }
-
-    fn reader(&self) -> Result<()> {
         Ok(())
     }
 

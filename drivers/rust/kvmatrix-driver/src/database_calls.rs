@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::facts;
 use crate::reader::Commits;
 use crate::session_calls::Exported;
-use crate::types::{Durability, Error, Flags, HOLD, Options, Promise, Result, reported};
+use crate::types::{Durability, Error, Flags, HOLD, Options, Promise, Result, Setting};
 use std::any::Any;
 use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::fmt::Display;
@@ -16,6 +16,7 @@ use std::sync::Mutex;
 /// A database, as C sees it.
 pub struct Opened<E: Engine> {
     pub engine: E,
+    pub settings: Vec<Setting>,        // in force since it was opened
     pub sessions: Mutex<Vec<Kept<E>>>, // those that exist
     pub holds_readers: bool,           // until something is committed
     pub commits: Commits,
@@ -123,9 +124,11 @@ pub unsafe extern "C" fn open<E: Engine>(
             let problem = format!("no such directory: {}", options.path.display());
             return Err(Error::Failed(problem));
         }
-        let engine = E::open(&options)?;
+        let (engine, mut settings) = E::open(&options)?;
+        settings.extend(options.flags.missing_from(&settings));
         let opened = Opened {
             engine,
+            settings,
             sessions: Mutex::default(),
             holds_readers: options.flags.find(HOLD).is_some_and(|value| value == "true"),
             commits: Commits::default(),
@@ -203,16 +206,9 @@ pub unsafe extern "C" fn compact<E: Engine>(
     })
 }
 
-/// Writes lines "name=value", or why there are none.
-fn write_lines<V: Display>(
-    lines: impl FnOnce() -> Vec<(&'static str, V)>,
-    text: *mut c_char,
-    room: usize,
-) -> usize {
-    let all = match catch_unwind(AssertUnwindSafe(lines)) {
-        Ok(lines) => lines.iter().map(|(name, value)| format!("{name}={value}\n")).collect(),
-        Err(panic) => format!("settings={}\n", message(panic)),
-    };
+/// Writes lines "name=value".
+fn write_lines<V: Display>(lines: &[(&str, V)], text: *mut c_char, room: usize) -> usize {
+    let all: String = lines.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
     // SAFETY: the caller's text has that room.
     unsafe { all.as_ptr().copy_to_nonoverlapping(text.cast(), all.len().min(room)) };
     all.len()
@@ -224,14 +220,7 @@ pub unsafe extern "C" fn settings<E: Engine>(
     room: usize,
 ) -> usize {
     // SAFETY: an open database.
-    let opened = unsafe { opened::<E>(database) };
-    let hold = || E::FLAGS.iter().any(|flag| unsafe { CStr::from_ptr(flag.name) } == HOLD);
-    let lines = || {
-        let mut all = opened.engine.settings();
-        all.extend(hold().then(|| reported("hold_read_txn", opened.holds_readers)));
-        all
-    };
-    write_lines(lines, text, room)
+    write_lines(unsafe { &opened::<E>(database).settings }, text, room)
 }
 
 pub unsafe extern "C" fn counters<E: Engine>(
@@ -241,5 +230,8 @@ pub unsafe extern "C" fn counters<E: Engine>(
 ) -> usize {
     // SAFETY: an open database.
     let engine = unsafe { &opened::<E>(database).engine };
-    write_lines(|| engine.counters(), text, room)
+    match catch_unwind(AssertUnwindSafe(|| engine.counters())) {
+        Ok(counters) => write_lines(&counters, text, room),
+        Err(panic) => write_lines(&[("counters", message(panic))], text, room),
+    }
 }

@@ -2,7 +2,9 @@
 
 use crate::abi;
 use crate::scan::Scan;
-use crate::types::{Error, Flags, Guarantee, Limits, Options, Result, Scans, Setting, Update};
+use crate::types::{
+    Error, Flags, Guarantee, Limits, Options, Promise, Result, Scans, Setting, Update, text,
+};
 use std::ffi::CStr;
 
 /// A database that is open.  The contract of each method is that of the one
@@ -14,9 +16,9 @@ use std::ffi::CStr;
 pub trait Engine: Sized + Send + Sync + 'static {
     /// The name in kvmatrix's configuration.
     const NAME: &'static CStr;
-    /// The package of Cargo.lock that is measured, such as `"redb"`: the
-    /// version and the checksum are taken from there.
-    const CRATE: &'static str;
+    /// The package of Cargo.lock that is measured: the version and the checksum are taken from
+    /// there.
+    const CRATE: &'static str = text(Self::NAME);
     /// An SPDX expression for the shared object.
     const LICENCE: &'static CStr;
     /// What `Options::compression` enables; empty: nothing.
@@ -26,6 +28,10 @@ pub trait Engine: Sized + Send + Sync + 'static {
     const PROPERTIES: u32 = 0;
     /// Settings that only this engine has.
     const FLAGS: &'static [abi::kvm_flag] = &[];
+    /// What the engine documents if it is buffered, consistent and durable.
+    const PROMISES: [Promise; 3];
+    /// The address where it does.
+    const SOURCE: &'static CStr;
     /// Whether the values of several gets may be kept at once.  If not, each
     /// get is a call of its own.
     const BLOCKS: bool = true;
@@ -36,13 +42,23 @@ pub trait Engine: Sized + Send + Sync + 'static {
     /// The answer of a get, which keeps its bytes valid.
     type Value: AsRef<[u8]> + Send;
 
-    /// What the engine documents if it is buffered, consistent and durable.
-    fn guarantees(flags: &Flags) -> [Guarantee; 3];
-    fn open(options: &Options) -> Result<Self>;
+    /// Returns the promises with their source.  To be defined by an engine of which a flag
+    /// weakens a promise.
+    fn guarantees(_flags: &Flags) -> [Guarantee; 3] {
+        Self::PROMISES.map(|promise| (promise, Self::SOURCE))
+    }
+    /// Returns the open database, and the settings in force: each [`reported`](crate::reported)
+    /// by the engine or, if it cannot, as [`requested`](crate::requested).  Flags that are not
+    /// among them are added, as requested.
+    fn open(options: &Options) -> Result<(Self, Vec<Setting>)>;
     fn limits(&self) -> Limits {
         Limits::default()
     }
-    fn flush(&self) -> Result<()>;
+    /// Does nothing by default, for engines whose write hands its changes to the operating
+    /// system before it returns.  The crash test of `ctest -L NAME` fails for any other.
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
     /// Does nothing by default, for engines that defer no work.
     fn settle(&self) -> Result<()> {
         Ok(())
@@ -50,7 +66,6 @@ pub trait Engine: Sized + Send + Sync + 'static {
     fn compact(&mut self) -> Result<()> {
         Err(Error::Unsupported("does not compact on request".into()))
     }
-    fn settings(&self) -> Vec<Setting>;
     /// Counts of waiting and repeated calls.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

@@ -23,13 +23,20 @@ pub struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
+    /// Returns the keys that all others are at or above, and at or below, if there are bounds.
+    pub fn bounds(&self) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
+        match self.order {
+            _ if self.start.is_empty() => (None, None),
+            Order::Forward => (Some(self.start), None),
+            Order::Backward => (None, Some(self.start)),
+        }
+    }
+
     /// Returns the keys, as a range of an ordered map.
     pub fn range(&self) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
-        match self.order {
-            _ if self.start.is_empty() => (Bound::Unbounded, Bound::Unbounded),
-            Order::Forward => (Bound::Included(self.start), Bound::Unbounded),
-            Order::Backward => (Bound::Unbounded, Bound::Included(self.start)),
-        }
+        let bound = |key: Option<_>| key.map_or(Bound::Unbounded, Bound::Included);
+        let (low, high) = self.bounds();
+        (bound(low), bound(high))
     }
 
     /// Hands over an entry, and returns whether the scan continues.

@@ -54,6 +54,13 @@ pub struct Options {
     pub flags: Flags,
 }
 
+impl Options {
+    /// Returns whether nothing may be lost whose write has returned.
+    pub fn is_durable(&self) -> bool {
+        self.durability == Durability::Durable
+    }
+}
+
 /// The values of `Engine::FLAGS`, valid during the call that received them.
 pub struct Flags {
     pub(crate) defined: &'static [abi::kvm_flag],
@@ -72,11 +79,34 @@ impl Flags {
 
     /// Returns the value of a flag, if there is such a flag.
     pub(crate) fn find(&self, name: &CStr) -> Option<&str> {
-        // SAFETY: flags are made by flag(), and values by the caller in C.
-        let is_named = |flag: &abi::kvm_flag| unsafe { CStr::from_ptr(flag.name) } == name;
-        let index = self.defined.iter().position(is_named)?;
-        let text = unsafe { CStr::from_ptr(*self.values.add(index)) };
-        Some(text.to_str().expect("a flag is UTF-8"))
+        self.all().find(|(defined, _)| *defined == name).map(|(_, value)| value)
+    }
+
+    /// Returns the flags that `settings` lacks, as settings.
+    pub(crate) fn missing_from(&self, settings: &[Setting]) -> Vec<Setting> {
+        let is_missing = |name: &CStr| settings.iter().all(|(other, _)| *other != text(name));
+        let all = self.all().filter(|(name, _)| is_missing(name));
+        // The bridge itself holds readers.
+        let setting = |name| if name == HOLD { reported } else { requested };
+        all.map(|(name, value)| setting(name)(text(name), value)).collect()
+    }
+
+    /// Returns the names and values of all flags.
+    fn all(&self) -> impl Iterator<Item = (&'static CStr, &str)> {
+        self.defined.iter().enumerate().map(|(index, flag)| {
+            // SAFETY: flags are made by flag(), and values by the caller in C.
+            let name = unsafe { CStr::from_ptr(flag.name) };
+            let value = unsafe { CStr::from_ptr(*self.values.add(index)) };
+            (name, text(value))
+        })
+    }
+}
+
+/// Returns a name or value, all of which are UTF-8.
+pub(crate) const fn text(text: &CStr) -> &str {
+    match text.to_str() {
+        Ok(text) => text,
+        Err(_) => panic!("a name or value is not UTF-8"),
     }
 }
 
@@ -106,6 +136,7 @@ pub const HOLD_READ_TXN: abi::kvm_flag = flag(
 );
 pub(crate) const HOLD: &CStr = c"hold_read_txn";
 
+/// What an engine documents of a crash of the machine.
 #[derive(Clone, Copy)]
 pub enum Promise {
     NotOffered,
@@ -113,6 +144,7 @@ pub enum Promise {
     LosesNewest,
     MayBeCorrupt,
 }
+pub use Promise::*;
 
 /// What the engine's documentation says, and the address where it does.
 pub type Guarantee = (Promise, &'static CStr);
@@ -152,6 +184,24 @@ impl Update {
         // SAFETY: as above.
         (self.0.is_delete == 0).then(|| unsafe { bytes(&self.0.value) })
     }
+}
+
+/// Calls `put` or `delete` with `target`, such as a transaction, for each update in their order,
+/// until one fails.
+#[inline]
+pub fn apply<'a, T, P, D, E>(
+    batch: &'a [Update],
+    target: &mut T,
+    put: impl Fn(&mut T, &'a [u8], &'a [u8]) -> std::result::Result<P, E>,
+    delete: impl Fn(&mut T, &'a [u8]) -> std::result::Result<D, E>,
+) -> std::result::Result<(), E> {
+    for update in batch {
+        match update.value() {
+            Some(value) => drop(put(target, update.key(), value)?),
+            None => drop(delete(target, update.key())?),
+        }
+    }
+    Ok(())
 }
 
 /// # Safety

@@ -3,7 +3,7 @@
 use kvmatrix_driver::abi::*;
 use kvmatrix_driver::*;
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -28,42 +28,36 @@ impl Engine for Map {
     const NAME: &'static CStr = c"map";
     const CRATE: &'static str = "kvmatrix-driver";
     const LICENCE: &'static CStr = c"Apache-2.0";
-    const FLAGS: &'static [kvm_flag] =
-        &[flag(c"refuse", c"bool", c"false", c"refuse to open"), HOLD_READ_TXN];
+    const FLAGS: &'static [kvm_flag] = &[
+        flag(c"refuse", c"bool", c"false", c"refuse to open"),
+        HOLD_READ_TXN,
+        flag(c"b", c"string", c"", c"what the engine reports otherwise"),
+    ];
+    const PROMISES: [Promise; 3] = [LosesNewest; 3];
+    const SOURCE: &'static CStr = c"https://example.org";
     type Reader = Arc<()>;
     type Value = Arc<[u8]>;
 
     fn guarantees(flags: &Flags) -> [Guarantee; 3] {
         let refused = flags.get::<bool>(c"refuse");
-        let promise = if refused { Promise::NotOffered } else { Promise::LosesNewest };
-        [(promise, c"https://example.org"); 3]
+        Self::PROMISES.map(|promise| (if refused { NotOffered } else { promise }, Self::SOURCE))
     }
-    fn open(options: &Options) -> Result<Self> {
+    fn open(options: &Options) -> Result<(Self, Vec<Setting>)> {
         if options.flags.get(c"refuse") {
             return Err(Error::Unsupported("refuses".into()));
         }
-        Ok(Map::default())
-    }
-    fn flush(&self) -> Result<()> {
-        Ok(())
-    }
-    fn settings(&self) -> Vec<Setting> {
-        vec![reported("a", 1), requested("b", "x")]
+        Ok((Map::default(), vec![reported("a", 1), reported("b", "x")]))
     }
     fn counters(&self) -> Vec<(&'static str, u64)> {
         let live = Arc::strong_count(&self.live) - 1;
         vec![("live", live as u64), ("made", self.made.load(Ordering::Relaxed) as u64)]
     }
     fn write(&self, batch: &[Update]) -> Result<()> {
-        let mut map = self.map.lock().unwrap();
-        for update in batch {
-            fail_for(update.key())?;
-            match update.value() {
-                Some(value) => map.insert(update.key().into(), value.into()),
-                None => map.remove(update.key()),
-            };
-        }
-        Ok(())
+        let put = |map: &mut BTreeMap<_, _>, key: &[u8], value: &[u8]| {
+            fail_for(key).map(|()| map.insert(key.into(), value.into()))
+        };
+        let delete = |map: &mut BTreeMap<_, _>, key: &[u8]| Ok(map.remove(key));
+        apply(batch, &mut *self.map.lock().unwrap(), put, delete)
     }
     fn reader(&self) -> Result<Arc<()>> {
         self.made.fetch_add(1, Ordering::Relaxed);
@@ -101,7 +95,7 @@ fn message(error: &kvm_error) -> &str {
 }
 
 fn open_with(values: [&CStr; 2], error: &mut kvm_error) -> (kvm_status, *mut c_void) {
-    let flags = values.map(CStr::as_ptr);
+    let flags = [values[0], values[1], c"requested"].map(CStr::as_ptr);
     let options = kvm_options {
         size: size_of::<kvm_options>() as u32,
         durability: KVM_BUFFERED,
@@ -267,9 +261,9 @@ fn idle_sessions_keep_nothing_open_during_calls_on_the_database() {
 }
 
 #[test]
-fn settings_are_cut_to_the_room_there_is() {
+fn settings_include_each_flag_once_and_are_cut_to_the_room_there_is() {
     let (database, session) = filled(c"false");
-    let all = "a=1\nb=x (as requested)\nhold_read_txn=false\n";
+    let all = "a=1\nb=x\nrefuse=false (as requested)\nhold_read_txn=false\n";
     let mut out = [b'?'; 30];
     let settings = |room| unsafe { (DRIVER.settings)(database, null_mut(), room) };
     assert_eq!(settings(0), all.len());
@@ -282,10 +276,10 @@ fn settings_are_cut_to_the_room_there_is() {
 #[test]
 fn guarantees_depend_on_flags() {
     let mut result = [const { kvm_guarantee { promise: 9, source: null() } }; 3];
-    let flags = [c"true".as_ptr(); 2];
+    let flags = [c"true".as_ptr(); 3];
     unsafe { (DRIVER.guarantees)(flags.as_ptr(), result.as_mut_ptr()) };
     assert!(result.iter().all(|each| each.promise == KVM_NOT_OFFERED));
-    let flags = [c"false".as_ptr(); 2];
+    let flags = [c"false".as_ptr(); 3];
     unsafe { (DRIVER.guarantees)(flags.as_ptr(), result.as_mut_ptr()) };
     assert!(result.iter().all(|each| each.promise == KVM_LOSES_NEWEST));
 }
