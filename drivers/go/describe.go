@@ -85,7 +85,7 @@ func KvmGoDescribe(driver *C.kvm_driver) {
 	for i, flag := range registered.Flags {
 		unsafe.Slice(flags, len(registered.Flags))[i] = C.kvm_flag{
 			name:          C.CString(flag.Name),
-			_type:         C.CString(typeName(flag.Default)),
+			_type:         C.CString(fmt.Sprintf("%T", flag.Default)),
 			default_value: C.CString(fmt.Sprint(flag.Default)),
 			help:          C.CString(flag.Help),
 		}

@@ -6,6 +6,8 @@
 // common/driver.h; what is said here is added to it.  A panic becomes an error.
 package kvmatrix
 
+import "bytes"
+
 // Durability is what a crash of the machine may do to the database.
 type Durability int
 
@@ -33,9 +35,14 @@ type Guarantee struct {
 	Source  string
 }
 
+// Documented returns what the page `source` promises at each Durability.
+func Documented(source string, buffered, consistent, durable Promise) [3]Guarantee {
+	return [3]Guarantee{{buffered, source}, {consistent, source}, {durable, source}}
+}
+
 // Flag is a setting that only this engine has, with db_bench's name for it.  The
-// type of Default is bool, uint64, float64 or string, and so is that of its
-// value, which Options.Flags has.
+// type of Default is bool, uint64 or string: Options.Bool, Int or Text returns the
+// value.
 type Flag struct {
 	Name    string
 	Default any
@@ -51,7 +58,7 @@ type Options struct {
 	Threads            uint64 // sessions that will be used at once
 	ExpectedEntries    uint64 // a hint, as are the next two; 0: unknown
 	KeySize, ValueSize uint64 // in bytes
-	Flags              map[string]any
+	flags              map[string]any
 }
 
 // Limits is the most that a Write may contain; 0 means no limit.
@@ -73,7 +80,8 @@ type Session interface {
 	// Write applies all updates, as one atomic batch.
 	Write(batch []Update) error
 
-	// Get appends the value of `key` to `to`, like append(to, value...).
+	// Get appends the value of `key` to `to`, like append(to, value...).  An error
+	// that is Driver.NotFound means that the key is absent.
 	Get(key, to []byte) (value []byte, found bool, err error)
 
 	// Scan calls `visit` for entries in key order until it returns false.  The
@@ -98,6 +106,32 @@ func Apply(batch []Update, put func(key, value []byte) error, remove func(key []
 	return nil
 }
 
+// Cursor moves through the entries of an engine in the order of their keys.  Its
+// methods return an entry, or nil if there is none.
+type Cursor interface {
+	Seek(key []byte) (k, v []byte) // moves to the first entry at or after `key`
+	Last() (k, v []byte)
+	Next() (k, v []byte)
+	Prev() (k, v []byte)
+}
+
+// Walk visits the entries of a cursor as Session.Scan does.
+func Walk(cursor Cursor, start []byte, backward bool, visit func(key, value []byte) bool) {
+	key, value := cursor.Seek(start)
+	next := cursor.Next
+	if backward {
+		next = cursor.Prev
+		if len(start) == 0 || key == nil {
+			key, value = cursor.Last()
+		} else if !bytes.Equal(key, start) {
+			key, value = cursor.Prev()
+		}
+	}
+	for key != nil && visit(key, value) {
+		key, value = next()
+	}
+}
+
 // Database is an open database.  If Write has limits, it has a method Limits.
 type Database interface {
 	NewSession() (Session, error)
@@ -109,6 +143,15 @@ type Database interface {
 	Settings() map[string]any
 	Close() error
 }
+
+// Defaults has the methods of a Database that hands over all that is written at once,
+// does no work in the background and does not compact.  An engine embeds it and
+// replaces those that do not hold.
+type Defaults struct{}
+
+func (Defaults) Flush() error   { return nil }
+func (Defaults) Settle() error  { return nil }
+func (Defaults) Compact() error { return Unsupported("does not compact on request") }
 
 // Scans is in which order an engine visits its keys.
 type Scans int
@@ -131,6 +174,7 @@ type Driver struct {
 	StoresNothing bool // a null engine, which shows what crossing costs
 	Flags         []Flag
 	Guarantees    [3]Guarantee // by Durability
+	NotFound      error        // of Get, if the key is absent; nil: there is none
 	Open          func(Options) (Database, error)
 }
 

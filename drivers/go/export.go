@@ -8,24 +8,34 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"unsafe"
 )
 
-// An openDatabase is what a handle of C stands for.
-type openDatabase struct{ Database }
+// An openDatabase is what a database is for C, which may hold its address while it
+// is pinned.
+type openDatabase struct {
+	Database
+	pin runtime.Pinner
+}
 
-// An openSession has the memory that belongs to a session.
+// An openSession is a session likewise, with the memory that belongs to it.
 type openSession struct {
 	Session
+	pin    runtime.Pinner
 	values memory   // of the last get
 	batch  []Update // here to reuse its memory
 	scan   scan
 }
 
-var (
-	databases handles[openDatabase]
-	sessions  handles[openSession]
-)
+// find is Get without the error that means that the key is absent.
+func (s *openSession) find(key, to []byte) (value []byte, found bool, err error) {
+	value, found, err = s.Get(key, to)
+	if err != nil && err == registered.NotFound {
+		return nil, false, nil
+	}
+	return value, found, err
+}
 
 // view returns memory of the harness as a slice.
 func view(b C.kvm_bytes) []byte {
@@ -58,30 +68,34 @@ func answer(failure *C.kvm_error, err error) C.kvm_status {
 }
 
 //export KvmGoOpen
-func KvmGoOpen(options *C.kvm_options, id *C.uintptr_t, failure *C.kvm_error) (status C.kvm_status) {
+func KvmGoOpen(options *C.kvm_options, handle *unsafe.Pointer, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, &status)
 	parsed, err := toOptions(options)
 	if err != nil {
 		return answer(failure, err)
 	}
-	setRuntime(parsed.Flags)
+	setRuntime(parsed)
 	database, err := registered.Open(parsed)
 	if err != nil {
 		return answer(failure, err)
 	}
-	*id = C.uintptr_t(databases.add(&openDatabase{database}))
+	opened := &openDatabase{Database: database}
+	opened.pin.Pin(opened)
+	*handle = unsafe.Pointer(opened)
 	return C.KVM_OK
 }
 
 //export KvmGoClose
-func KvmGoClose(id C.uintptr_t, failure *C.kvm_error) (status C.kvm_status) {
+func KvmGoClose(handle unsafe.Pointer, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, &status)
-	return answer(failure, databases.remove(uintptr(id)).Close())
+	database := (*openDatabase)(handle)
+	database.pin.Unpin()
+	return answer(failure, database.Close())
 }
 
 //export KvmGoLimits
-func KvmGoLimits(id C.uintptr_t, result *C.kvm_limits) {
-	limited, ok := databases.at(uintptr(id)).Database.(interface{ Limits() Limits })
+func KvmGoLimits(handle unsafe.Pointer, result *C.kvm_limits) {
+	limited, ok := (*openDatabase)(handle).Database.(interface{ Limits() Limits })
 	if !ok {
 		return
 	}
@@ -92,39 +106,41 @@ func KvmGoLimits(id C.uintptr_t, result *C.kvm_limits) {
 }
 
 //export KvmGoFlush
-func KvmGoFlush(id C.uintptr_t, failure *C.kvm_error) (status C.kvm_status) {
+func KvmGoFlush(handle unsafe.Pointer, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, &status)
-	return answer(failure, databases.at(uintptr(id)).Flush())
+	return answer(failure, (*openDatabase)(handle).Flush())
 }
 
 //export KvmGoSettle
-func KvmGoSettle(id C.uintptr_t, failure *C.kvm_error) (status C.kvm_status) {
+func KvmGoSettle(handle unsafe.Pointer, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, &status)
-	return answer(failure, databases.at(uintptr(id)).Settle())
+	return answer(failure, (*openDatabase)(handle).Settle())
 }
 
 //export KvmGoCompact
-func KvmGoCompact(id C.uintptr_t, failure *C.kvm_error) (status C.kvm_status) {
+func KvmGoCompact(handle unsafe.Pointer, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, &status)
-	return answer(failure, databases.at(uintptr(id)).Compact())
+	return answer(failure, (*openDatabase)(handle).Compact())
 }
 
 //export KvmGoSession
-func KvmGoSession(id C.uintptr_t, session *C.uintptr_t, failure *C.kvm_error) (status C.kvm_status) {
+func KvmGoSession(handle unsafe.Pointer, session *unsafe.Pointer, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, &status)
-	opened, err := databases.at(uintptr(id)).NewSession()
+	opened, err := (*openDatabase)(handle).NewSession()
 	if err != nil {
 		return answer(failure, err)
 	}
 	created := &openSession{Session: opened, values: newMemory(firstRoom)}
 	created.scan.init()
-	*session = C.uintptr_t(sessions.add(created))
+	created.pin.Pin(created)
+	*session = unsafe.Pointer(created)
 	return C.KVM_OK
 }
 
 //export KvmGoEnd
-func KvmGoEnd(id C.uintptr_t) {
-	session := sessions.remove(uintptr(id))
+func KvmGoEnd(handle unsafe.Pointer) {
+	session := (*openSession)(handle)
+	session.pin.Unpin()
 	if closer, ok := session.Session.(interface{ Close() }); ok {
 		closer.Close()
 	}
@@ -133,9 +149,9 @@ func KvmGoEnd(id C.uintptr_t) {
 }
 
 //export KvmGoWrite
-func KvmGoWrite(id C.uintptr_t, updates *C.kvm_update, n C.size_t, failure *C.kvm_error) (status C.kvm_status) {
+func KvmGoWrite(handle unsafe.Pointer, updates *C.kvm_update, n C.size_t, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, &status)
-	session := sessions.at(uintptr(id))
+	session := (*openSession)(handle)
 	session.batch = session.batch[:0]
 	for _, update := range unsafe.Slice(updates, n) {
 		session.batch = append(session.batch,
@@ -145,10 +161,10 @@ func KvmGoWrite(id C.uintptr_t, updates *C.kvm_update, n C.size_t, failure *C.kv
 }
 
 //export KvmGoGet
-func KvmGoGet(id C.uintptr_t, key C.kvm_bytes, value *C.kvm_bytes, failure *C.kvm_error) (status C.kvm_status) {
+func KvmGoGet(handle unsafe.Pointer, key C.kvm_bytes, value *C.kvm_bytes, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, &status)
-	session := sessions.at(uintptr(id))
-	found, exists, err := session.Get(view(key), session.values.empty())
+	session := (*openSession)(handle)
+	found, exists, err := session.find(view(key), session.values.empty())
 	if err != nil {
 		return answer(failure, err)
 	}
@@ -161,14 +177,14 @@ func KvmGoGet(id C.uintptr_t, key C.kvm_bytes, value *C.kvm_bytes, failure *C.kv
 }
 
 //export KvmGoGetBlock
-func KvmGoGetBlock(id C.uintptr_t, keys *C.kvm_bytes, n C.size_t, values *C.kvm_bytes, failure *C.kvm_error) (status C.kvm_status) {
+func KvmGoGetBlock(handle unsafe.Pointer, keys *C.kvm_bytes, n C.size_t, values *C.kvm_bytes, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, &status)
-	session := sessions.at(uintptr(id))
+	session := (*openSession)(handle)
 	all := session.values.empty()
 	at := session.values.hold(all)
 	results := unsafe.Slice(values, n)
 	for i, key := range unsafe.Slice(keys, n) {
-		found, exists, err := session.Get(view(key), all)
+		found, exists, err := session.find(view(key), all)
 		if err != nil {
 			return answer(failure, err)
 		}
@@ -193,9 +209,9 @@ func KvmGoGetBlock(id C.uintptr_t, keys *C.kvm_bytes, n C.size_t, values *C.kvm_
 }
 
 //export KvmGoScan
-func KvmGoScan(id C.uintptr_t, start C.kvm_bytes, backward C.int, visit C.kvm_visit, context unsafe.Pointer, failure *C.kvm_error) (status C.kvm_status) {
+func KvmGoScan(handle unsafe.Pointer, start C.kvm_bytes, backward C.int, visit C.kvm_visit, context unsafe.Pointer, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, &status)
-	session := sessions.at(uintptr(id))
+	session := (*openSession)(handle)
 	add := session.scan.begin(visit, context)
 	if err := session.Scan(view(start), backward != 0, add); err != nil {
 		return answer(failure, err)

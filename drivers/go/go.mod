@@ -2,6 +2,8 @@ module kvmatrix
 
 go 1.26
 
+toolchain go1.27.4
+
 require (
 	github.com/cockroachdb/pebble/v2 v2.1.7
 	github.com/dgraph-io/badger/v4 v4.9.6

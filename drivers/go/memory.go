@@ -25,11 +25,15 @@ func (m *memory) empty() []byte { return m.bytes[:0] }
 // returns where it is.
 func (m *memory) hold(filled []byte) *C.char {
 	if unsafe.SliceData(filled) != unsafe.SliceData(m.bytes) {
-		if len(filled) > len(m.bytes) {
-			m.free()
-			*m = newMemory(2 * len(filled))
-		}
-		copy(m.bytes, filled)
+		m.take(filled)
 	}
 	return (*C.char)(unsafe.Pointer(unsafe.SliceData(m.bytes)))
+}
+
+func (m *memory) take(filled []byte) {
+	if len(filled) > len(m.bytes) {
+		m.free()
+		*m = newMemory(2 * len(filled))
+	}
+	copy(m.bytes, filled)
 }

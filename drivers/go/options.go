@@ -12,14 +12,6 @@ import (
 	"unsafe"
 )
 
-// typeName returns the interface's name for the type of a flag.
-func typeName(value any) string {
-	if _, ok := value.(float64); ok {
-		return "double"
-	}
-	return fmt.Sprintf("%T", value)
-}
-
 // parse returns a flag's value, which has the type of `example`.
 func parse(text string, example any) (value any, err error) {
 	switch example.(type) {
@@ -27,11 +19,18 @@ func parse(text string, example any) (value any, err error) {
 		return strconv.ParseBool(text)
 	case uint64:
 		return strconv.ParseUint(text, 10, 64)
-	case float64:
-		return strconv.ParseFloat(text, 64)
 	}
 	return text, nil
 }
+
+// Int returns the value of a flag whose default is a uint64.
+func (o Options) Int(flag string) int { return int(o.flags[flag].(uint64)) }
+
+// Bool returns the value of a flag whose default is a bool.
+func (o Options) Bool(flag string) bool { return o.flags[flag].(bool) }
+
+// Text returns the value of a flag whose default is a string.
+func (o Options) Text(flag string) string { return o.flags[flag].(string) }
 
 func toOptions(options *C.kvm_options) (Options, error) {
 	flags := map[string]any{}
@@ -56,7 +55,7 @@ func toOptions(options *C.kvm_options) (Options, error) {
 		ExpectedEntries: uint64(options.expected_entries),
 		KeySize:         uint64(options.key_size),
 		ValueSize:       uint64(options.value_size),
-		Flags:           flags,
+		flags:           flags,
 	}, nil
 }
 
@@ -76,8 +75,8 @@ func lines(settings ...map[string]any) string {
 }
 
 //export KvmGoSettings
-func KvmGoSettings(id C.uintptr_t, text *C.char, room C.size_t) C.size_t {
-	all := lines(databases.at(uintptr(id)).Settings(), runtimeSettings())
+func KvmGoSettings(handle unsafe.Pointer, text *C.char, room C.size_t) C.size_t {
+	all := lines((*openDatabase)(handle).Settings(), runtimeSettings())
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(text)), room), all)
 	return C.size_t(len(all))
 }

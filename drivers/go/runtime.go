@@ -14,14 +14,14 @@ var runtimeFlags = []Flag{
 	{Name: "gomemlimit", Default: uint64(0), Help: "GOMEMLIMIT: bytes that the Go runtime tries not to exceed; 0: that of the environment, or none"},
 }
 
-func setRuntime(flags map[string]any) {
-	if percent := flags["gogc"].(uint64); percent > 0 {
-		debug.SetGCPercent(int(percent))
+func setRuntime(options Options) {
+	if percent := options.Int("gogc"); percent > 0 {
+		debug.SetGCPercent(percent)
 	}
-	if threads := flags["gomaxprocs"].(uint64); threads > 0 {
-		runtime.GOMAXPROCS(int(threads))
+	if threads := options.Int("gomaxprocs"); threads > 0 {
+		runtime.GOMAXPROCS(threads)
 	}
-	if bytes := flags["gomemlimit"].(uint64); bytes > 0 {
+	if bytes := options.Int("gomemlimit"); bytes > 0 {
 		debug.SetMemoryLimit(int64(bytes))
 	}
 }

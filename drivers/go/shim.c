@@ -1,5 +1,4 @@
-// The functions of kvm_driver, which call those that export.go exports.  A
-// handle is an integer: C may not hold a pointer to Go's memory.
+// The functions of kvm_driver, which are or call those that export.go exports.
 
 #include "shim.h"
 
@@ -23,59 +22,41 @@ int KvmVisit(kvm_visit visit, void* context, kvm_entry* entries, size_t n) {
 
 static kvm_status Open(const kvm_options* options, void** database,
                        kvm_error* error) {
-  RESTORING_MASK(kvm_status,
-                 KvmGoOpen((kvm_options*)options, (uintptr_t*)database, error));
+  RESTORING_MASK(kvm_status, KvmGoOpen((kvm_options*)options, database, error));
 }
 
 static kvm_status Close(void* database, kvm_error* error) {
-  RESTORING_MASK(kvm_status, KvmGoClose((uintptr_t)database, error));
-}
-
-static void GetLimits(void* database, kvm_limits* limits) {
-  KvmGoLimits((uintptr_t)database, limits);
+  RESTORING_MASK(kvm_status, KvmGoClose(database, error));
 }
 
 static kvm_status Flush(void* database, kvm_error* error) {
-  RESTORING_MASK(kvm_status, KvmGoFlush((uintptr_t)database, error));
+  RESTORING_MASK(kvm_status, KvmGoFlush(database, error));
 }
 
 static kvm_status Settle(void* database, kvm_error* error) {
-  RESTORING_MASK(kvm_status, KvmGoSettle((uintptr_t)database, error));
+  RESTORING_MASK(kvm_status, KvmGoSettle(database, error));
 }
 
 static kvm_status Compact(void* database, kvm_error* error) {
-  RESTORING_MASK(kvm_status, KvmGoCompact((uintptr_t)database, error));
+  RESTORING_MASK(kvm_status, KvmGoCompact(database, error));
 }
 
 static size_t Settings(void* database, char* text, size_t room) {
-  RESTORING_MASK(size_t, KvmGoSettings((uintptr_t)database, text, room));
+  RESTORING_MASK(size_t, KvmGoSettings(database, text, room));
 }
 
 static kvm_status Session(void* database, void** session, kvm_error* error) {
-  RESTORING_MASK(kvm_status,
-                 KvmGoSession((uintptr_t)database, (uintptr_t*)session, error));
+  RESTORING_MASK(kvm_status, KvmGoSession(database, session, error));
 }
-
-static void End(void* session) { KvmGoEnd((uintptr_t)session); }
 
 static kvm_status Write(void* session, const kvm_update* updates, size_t n,
                         kvm_error* error) {
-  return KvmGoWrite((uintptr_t)session, (kvm_update*)updates, n, error);
-}
-
-static kvm_status Get(void* session, kvm_bytes key, kvm_bytes* value,
-                      kvm_error* error) {
-  return KvmGoGet((uintptr_t)session, key, value, error);
+  return KvmGoWrite(session, (kvm_update*)updates, n, error);
 }
 
 static kvm_status GetBlock(void* session, const kvm_bytes* keys, size_t n,
                            kvm_bytes* values, kvm_error* error) {
-  return KvmGoGetBlock((uintptr_t)session, (kvm_bytes*)keys, n, values, error);
-}
-
-static kvm_status Scan(void* session, kvm_bytes start, int backward,
-                       kvm_visit visit, void* context, kvm_error* error) {
-  return KvmGoScan((uintptr_t)session, start, backward, visit, context, error);
+  return KvmGoGetBlock(session, (kvm_bytes*)keys, n, values, error);
 }
 
 static const char* Version(void) { return KvmGoVersion(); }
@@ -92,16 +73,16 @@ static kvm_driver driver = {
     .guarantees = Guarantees,
     .open = Open,
     .close = Close,
-    .limits = GetLimits,
+    .limits = KvmGoLimits,
     .flush = Flush,
     .settle = Settle,
     .compact = Compact,
     .settings = Settings,
     .session = Session,
-    .end = End,
+    .end = KvmGoEnd,
     .write = Write,
-    .get = Get,
-    .scan = Scan,
+    .get = KvmGoGet,
+    .scan = KvmGoScan,
     .get_block = GetBlock,
 };
 

@@ -16,7 +16,7 @@ from scripts.provision.packages import Requirement
 
 LEAST_RUST = (1, 90)  # redb and fjall
 LEAST_GO = (1, 26)
-_GO_THAT_FETCHES_GO = (1, 21)  # a newer one that go.mod asks for
+_GO_THAT_FETCHES_GO = (1, 21)  # the one that go.mod names
 LEAST_JAVA = (17, 0)
 
 
@@ -60,13 +60,14 @@ def _rust_problem() -> str:
 
 def _go_problem() -> str:
     go = _version(["go", "version"], "go version go")
-    fetches = output_of(["go", "env", "GOTOOLCHAIN"]) not in ("", "local")
-    if go >= LEAST_GO or (go >= _GO_THAT_FETCHES_GO and fetches):
+    is_local = os.environ.get("GOTOOLCHAIN") == "local"
+    least = LEAST_GO if is_local else _GO_THAT_FETCHES_GO
+    if go >= least:
         return ""
     return (
-        f"needs Go {_named(LEAST_GO)} or newer (from {_named(_GO_THAT_FETCHES_GO)} on "
-        f"with GOTOOLCHAIN=auto), and go is {_named(go)}; Debian 12 has only 1.19: "
-        "install it from elsewhere, and put it on PATH"
+        f"needs Go {_named(least)} or newer"
+        f"{' with GOTOOLCHAIN=local' if is_local else ''}, and go is {_named(go)}; "
+        "Debian 12 has only 1.19: install it from elsewhere, and put it on PATH"
     )
 
 

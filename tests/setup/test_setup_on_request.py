@@ -233,15 +233,16 @@ def test_an_executable_that_does_not_answer_is_named(
 
 
 def test_a_missing_toolchain_is_named_with_the_remedy(
-    checkout: Checkout, tmp_path: Path
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("GOTOOLCHAIN", raising=False)
     on_request(checkout, "plain", '[[engine]]\nname = "plain"\ntoolchain = "go"\n')
     put_programs(tmp_path / "bin", {"go": "echo go version go1.19.8 linux/amd64"})
     output = partly(checkout, "--with", "plain", "crated")
-    assert "plain: needs Go 1.26 or newer" in output and "go is 1.19;" in output
+    assert "plain: needs Go 1.21 or newer, and go is 1.19;" in output
     assert "set(KVM_ON_REQUEST crated)" in libraries(checkout)
     assert "KVM_GO" not in libraries(checkout)
-    put_programs(tmp_path / "bin", {"go": "echo go version go1.26 linux/amd64"})
+    put_programs(tmp_path / "bin", {"go": "echo go version go1.21 linux/amd64"})
     ready(checkout)
     assert f'set(KVM_GO "{tmp_path}/bin/go")' in libraries(checkout)
 

@@ -18,12 +18,10 @@ func init() {
 		Codec:   "snappy",
 		Module:  "github.com/dgraph-io/badger/v4",
 		Flags:   flags,
-		Guarantees: [3]kvmatrix.Guarantee{
-			{Promise: kvmatrix.MayBeCorrupt, Source: source},
-			{Promise: kvmatrix.LosesNothing, Source: source},
-			{Promise: kvmatrix.LosesNothing, Source: source},
-		},
-		Open: open,
+		Guarantees: kvmatrix.Documented(source,
+			kvmatrix.MayBeCorrupt, kvmatrix.LosesNothing, kvmatrix.LosesNothing),
+		NotFound: badger.ErrKeyNotFound,
+		Open:     open,
 	})
 }
 
@@ -87,9 +85,6 @@ func (s session) Get(key, to []byte) (value []byte, found bool, err error) {
 	txn := s.NewTransaction(false)
 	defer txn.Discard()
 	item, err := txn.Get(key)
-	if err == badger.ErrKeyNotFound {
-		return nil, false, nil
-	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -105,7 +100,7 @@ func (s session) Scan(start []byte, backward bool, visit func(key, value []byte)
 	defer txn.Discard()
 	options := badger.DefaultIteratorOptions
 	options.Reverse = backward
-	options.PrefetchSize = int(s.options.Flags["prefetch_size"].(uint64))
+	options.PrefetchSize = s.options.Int("prefetch_size")
 	options.PrefetchValues = options.PrefetchSize > 0
 	it := txn.NewIterator(options)
 	defer it.Close()

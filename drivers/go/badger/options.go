@@ -23,15 +23,15 @@ var flags = []kvmatrix.Flag{
 }
 
 func tune(wanted kvmatrix.Options) badger.Options {
-	number := func(name string) int64 { return int64(wanted.Flags[name].(uint64)) }
+	number := func(flag string) int64 { return int64(wanted.Int(flag)) }
 	tuned := badger.DefaultOptions(wanted.Path)
 	tuned.SyncWrites = wanted.Durability != kvmatrix.Buffered
 	tuned.BlockCacheSize = max(int64(wanted.CacheSize), 1) // 0 is refused
 	tuned.IndexCacheSize = number("index_cache_size")
 	tuned.MemTableSize = number("write_buffer_size")
-	tuned.NumMemtables = int(number("max_write_buffer_number"))
-	tuned.BlockSize = int(number("block_size"))
-	tuned.NumCompactors = int(number("max_background_jobs"))
+	tuned.NumMemtables = wanted.Int("max_write_buffer_number")
+	tuned.BlockSize = wanted.Int("block_size")
+	tuned.NumCompactors = wanted.Int("max_background_jobs")
 	tuned.ValueThreshold = number("value_threshold")
 	if tuned.ValueThreshold == 0 {
 		// Badger refuses more than a transaction may have.

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"bytes"
 	"path/filepath"
 
 	"kvmatrix"
@@ -25,42 +24,38 @@ func init() {
 			{Name: "freelist_sync", Default: true, Help: "write the list of free pages with each commit"},
 			{Name: "statistics", Default: true, Help: "count operations"},
 		},
-		Guarantees: [3]kvmatrix.Guarantee{
-			{Promise: kvmatrix.MayBeCorrupt, Source: source}, // DB.NoSync
-			{Promise: kvmatrix.LosesNothing, Source: source},
-			{Promise: kvmatrix.LosesNothing, Source: source},
-		},
+		Guarantees: kvmatrix.Documented(source, // DB.NoSync
+			kvmatrix.MayBeCorrupt, kvmatrix.LosesNothing, kvmatrix.LosesNothing),
 		Open: open,
 	})
 }
 
-type database struct{ *bbolt.DB }
+// A commit has written its pages, and there is no background work.
+type database struct {
+	*bbolt.DB
+	kvmatrix.Defaults
+}
 
 func open(options kvmatrix.Options) (kvmatrix.Database, error) {
 	db, err := bbolt.Open(filepath.Join(options.Path, "bbolt.db"), 0o644, &bbolt.Options{
-		PageSize:       int(options.Flags["page_size"].(uint64)),
-		FreelistType:   bbolt.FreelistType(options.Flags["freelist_type"].(string)),
-		NoFreelistSync: !options.Flags["freelist_sync"].(bool),
-		NoStatistics:   !options.Flags["statistics"].(bool),
+		PageSize:       options.Int("page_size"),
+		FreelistType:   bbolt.FreelistType(options.Text("freelist_type")),
+		NoFreelistSync: !options.Bool("freelist_sync"),
+		NoStatistics:   !options.Bool("statistics"),
 		NoSync:         options.Durability == kvmatrix.Buffered,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return database{db}, db.Update(func(tx *bbolt.Tx) error {
+	return database{DB: db}, db.Update(func(tx *bbolt.Tx) error {
 		_, err := tx.CreateBucketIfNotExists(bucket)
 		return err
 	})
 }
 
-func (d database) NewSession() (kvmatrix.Session, error) { return session(d), nil }
+func (d database) NewSession() (kvmatrix.Session, error) { return session{d.DB}, nil }
 func (d database) Limits() kvmatrix.Limits {
 	return kvmatrix.Limits{KeySize: bbolt.MaxKeySize, ValueSize: bbolt.MaxValueSize}
-}
-func (d database) Flush() error  { return nil } // a commit has written its pages
-func (d database) Settle() error { return nil } // there is no background work
-func (d database) Compact() error {
-	return kvmatrix.Unsupported("bbolt compacts only into another file")
 }
 func (d database) Settings() map[string]any {
 	return map[string]any{
@@ -92,20 +87,7 @@ func (s session) Get(key, to []byte) (value []byte, found bool, err error) {
 
 func (s session) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
 	return s.View(func(tx *bbolt.Tx) error {
-		cursor := tx.Bucket(bucket).Cursor()
-		key, value := cursor.Seek(start)
-		next := cursor.Next
-		if backward {
-			next = cursor.Prev
-			if len(start) == 0 || key == nil {
-				key, value = cursor.Last()
-			} else if !bytes.Equal(key, start) {
-				key, value = cursor.Prev()
-			}
-		}
-		for key != nil && visit(key, value) {
-			key, value = next()
-		}
+		kvmatrix.Walk(tx.Bucket(bucket).Cursor(), start, backward, visit)
 		return nil
 	})
 }

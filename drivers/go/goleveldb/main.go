@@ -3,13 +3,11 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 
 	"kvmatrix"
 
 	"github.com/syndtr/goleveldb/leveldb"
-	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 	"github.com/syndtr/goleveldb/leveldb/util"
 )
@@ -23,56 +21,34 @@ func init() {
 		Licence: "BSD-2-Clause",
 		Codec:   "snappy",
 		Module:  "github.com/syndtr/goleveldb",
-		Flags: []kvmatrix.Flag{
-			{Name: "write_buffer_size", Default: uint64(opt.DefaultWriteBuffer), Help: "bytes of a memtable"},
-			{Name: "block_size", Default: uint64(opt.DefaultBlockSize), Help: "bytes of a table block"},
-			{Name: "bloom_bits", Default: uint64(0), Help: "Bloom filter bits per key; 0: no filter"},
-			{Name: "open_files", Default: uint64(500), Help: "table files kept open"},
-		},
-		Guarantees: [3]kvmatrix.Guarantee{
-			{Promise: kvmatrix.LosesNewest, Source: source},
-			{Promise: kvmatrix.LosesNewest, Source: source},
-			{Promise: kvmatrix.LosesNothing, Source: source},
-		},
-		Open: open,
+		Flags:   flags,
+		Guarantees: kvmatrix.Documented(source,
+			kvmatrix.LosesNewest, kvmatrix.LosesNewest, kvmatrix.LosesNothing),
+		NotFound: leveldb.ErrNotFound,
+		Open:     open,
 	})
 }
 
 type database struct {
 	*leveldb.DB
-	path  string
-	tuned *opt.Options
-	write *opt.WriteOptions
-	left  *string // the log of a full memtable that Settle has found left
+	kvmatrix.Defaults // a write has handed everything over
+	path              string
+	tuned             *opt.Options
+	write             *opt.WriteOptions
+	left              *string // the log of a full memtable that Settle has found left
 }
 
 func open(options kvmatrix.Options) (kvmatrix.Database, error) {
-	number := func(name string) int { return int(options.Flags[name].(uint64)) }
-	tuned := &opt.Options{
-		BlockCacheCapacity:     int(options.CacheSize),
-		BlockSize:              number("block_size"),
-		OpenFilesCacheCapacity: number("open_files"),
-		WriteBuffer:            number("write_buffer_size"),
-	}
-	if options.CacheSize == 0 {
-		tuned.BlockCacheCapacity = -1 // 0 would mean 8 MiB
-	}
-	if !options.Compression {
-		tuned.Compression = opt.NoCompression
-	}
-	if bits := number("bloom_bits"); bits > 0 {
-		tuned.Filter = filter.NewBloomFilter(bits)
-	}
+	tuned := tune(options)
 	db, err := leveldb.OpenFile(options.Path, tuned)
 	if err != nil {
 		return nil, err
 	}
 	write := &opt.WriteOptions{Sync: options.Durability == kvmatrix.Durable}
-	return database{db, options.Path, tuned, write, new(string)}, nil
+	return database{DB: db, path: options.Path, tuned: tuned, write: write, left: new(string)}, nil
 }
 
 func (d database) NewSession() (kvmatrix.Session, error) { return &session{database: d}, nil }
-func (d database) Flush() error                          { return nil } // a write has handed everything over
 
 // lostPolls is after how many polls a full memtable counts as left: goleveldb loses
 // the request to write it if the goroutine is busy, and repeats it in a later write.
@@ -86,10 +62,7 @@ func (d database) Settle() error {
 		if err := d.CompactRange(util.Range{Start: after}); err != nil {
 			return false, false, err
 		}
-		logs, err := filepath.Glob(filepath.Join(d.path, "*.log"))
-		if err != nil {
-			return false, false, err
-		}
+		logs, _ := filepath.Glob(filepath.Join(d.path, "*.log"))
 		if len(logs) > 1 && logs[0] != *d.left {
 			if polls++; polls < lostPolls {
 				return true, false, nil
@@ -97,15 +70,13 @@ func (d database) Settle() error {
 			*d.left = logs[0]
 		}
 		var stats leveldb.DBStats
-		if err := d.Stats(&stats); err != nil {
-			return false, false, err
-		}
+		err = d.Stats(&stats)
 		for level, size := range stats.LevelSizes {
 			due = due || level > 0 && size >= d.tuned.GetCompactionTotalSize(level)
 		}
 		tables := stats.LevelTablesCounts
 		due = due || len(tables) > 0 && tables[0] >= d.tuned.GetCompactionL0Trigger()
-		return false, due, nil
+		return false, due, err
 	})
 }
 
@@ -114,19 +85,6 @@ func (d database) Compact() error {
 		return err
 	}
 	return d.Settle()
-}
-
-func (d database) Settings() map[string]any {
-	asRequested := func(value any) string { return fmt.Sprint(value, " (as requested)") }
-	return map[string]any{
-		"block_cache":       asRequested(d.tuned.GetBlockCacheCapacity()),
-		"block_size":        asRequested(d.tuned.GetBlockSize()),
-		"compression":       asRequested(d.tuned.GetCompression()),
-		"filter":            asRequested(d.tuned.GetFilter() != nil),
-		"open_files":        asRequested(d.tuned.GetOpenFilesCacheCapacity()),
-		"sync":              asRequested(d.write.GetSync()),
-		"write_buffer_size": asRequested(d.tuned.GetWriteBuffer()),
-	}
 }
 
 type session struct {
@@ -148,9 +106,6 @@ func (s *session) Write(updates []kvmatrix.Update) error {
 
 func (s *session) Get(key, to []byte) (value []byte, found bool, err error) {
 	stored, err := s.DB.Get(key, nil)
-	if err == leveldb.ErrNotFound {
-		return nil, false, nil
-	}
 	return append(to, stored...), true, err
 }
 

@@ -20,12 +20,10 @@ func init() {
 		Codec:   "snappy",
 		Module:  "github.com/cockroachdb/pebble/v2",
 		Flags:   flags,
-		Guarantees: [3]kvmatrix.Guarantee{
-			{Promise: kvmatrix.LosesNewest, Source: source},
-			{Promise: kvmatrix.LosesNewest, Source: source},
-			{Promise: kvmatrix.LosesNothing, Source: source},
-		},
-		Open: open,
+		Guarantees: kvmatrix.Documented(source,
+			kvmatrix.LosesNewest, kvmatrix.LosesNewest, kvmatrix.LosesNothing),
+		NotFound: pebble.ErrNotFound,
+		Open:     open,
 	})
 }
 
@@ -45,10 +43,7 @@ func open(options kvmatrix.Options) (kvmatrix.Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	write := pebble.NoSync
-	if options.Durability == kvmatrix.Durable {
-		write = pebble.Sync
-	}
+	write := &pebble.WriteOptions{Sync: options.Durability == kvmatrix.Durable}
 	return database{db, write, options.Path, failed}, nil
 }
 
@@ -93,9 +88,6 @@ func (s session) Write(updates []kvmatrix.Update) error {
 
 func (s session) Get(key, to []byte) (value []byte, found bool, err error) {
 	stored, closer, err := s.DB.Get(key)
-	if err == pebble.ErrNotFound {
-		return nil, false, nil
-	}
 	if err != nil {
 		return nil, false, err
 	}

@@ -30,28 +30,27 @@ var flags = []kvmatrix.Flag{
 }
 
 func tune(options kvmatrix.Options) *pebble.Options {
-	number := func(name string) int { return int(options.Flags[name].(uint64)) }
 	tuned := &pebble.Options{
 		Cache:                       pebble.NewCache(int64(options.CacheSize)),
-		MemTableSize:                options.Flags["write_buffer_size"].(uint64),
-		MemTableStopWritesThreshold: number("max_write_buffer_number"),
-		LBaseMaxBytes:               int64(number("max_bytes_for_level_base")),
-		L0CompactionThreshold:       number("level0_file_num_compaction_trigger"),
-		L0StopWritesThreshold:       number("level0_stop_writes_trigger"),
+		MemTableSize:                uint64(options.Int("write_buffer_size")),
+		MemTableStopWritesThreshold: options.Int("max_write_buffer_number"),
+		LBaseMaxBytes:               int64(options.Int("max_bytes_for_level_base")),
+		L0CompactionThreshold:       options.Int("level0_file_num_compaction_trigger"),
+		L0StopWritesThreshold:       options.Int("level0_stop_writes_trigger"),
 		CompactionConcurrencyRange: func() (lower, upper int) {
-			return 1, number("max_background_jobs")
+			return 1, options.Int("max_background_jobs")
 		},
-		MaxOpenFiles: number("open_files"),
+		MaxOpenFiles: options.Int("open_files"),
 		Logger:       quiet{pebble.DefaultLogger},
 	}
-	if options.Flags["newest_format"].(bool) {
+	if options.Bool("newest_format") {
 		tuned.FormatMajorVersion = pebble.FormatNewest
 	}
-	tuned.TargetFileSizes[0] = int64(number("target_file_size_base"))
+	tuned.TargetFileSizes[0] = int64(options.Int("target_file_size_base"))
 	level := &tuned.Levels[0] // the others inherit from it
-	level.BlockSize = number("block_size")
-	level.IndexBlockSize = number("index_block_size")
-	if bits := number("bloom_bits"); bits > 0 {
+	level.BlockSize = options.Int("block_size")
+	level.IndexBlockSize = options.Int("index_block_size")
+	if bits := options.Int("bloom_bits"); bits > 0 {
 		level.FilterPolicy = bloom.FilterPolicy(bits)
 	}
 	if !options.Compression {
