@@ -60,10 +60,7 @@ Channel::Channel(jobject bridge)
 }
 
 Channel::~Channel() {
-  if (channel_ == nullptr) return;
-  env_->CallVoidMethod(channel_, methods_.close_channel);
-  env_->ExceptionClear();  // the end of a session cannot fail
-  env_->DeleteGlobalRef(channel_);
+  if (channel_ != nullptr) env_->DeleteGlobalRef(channel_);
 }
 
 void Channel::Grow(SharedMemory& memory, size_t size, jmethodID tell) {

@@ -173,7 +173,6 @@ void LookUpChannel(JNIEnv* env, const std::vector<JNINativeMethod>& natives) {
   methods.get_block = channel.Method("getBlock", "(I)V");
   methods.write = channel.Method("write", "(I)V");
   methods.scan = channel.Method("scan", "(IZ)V");
-  methods.close_channel = channel.Method("close", "()V");
   env->RegisterNatives(channel.type(), natives.data(),
                        static_cast<jint>(natives.size()));
 }

@@ -1,27 +1,16 @@
 package engines;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
-import kvmatrix.Description;
-import kvmatrix.Durability;
-import kvmatrix.Options;
-import kvmatrix.Promise;
-import kvmatrix.Scans;
+import kvmatrix.*;
 import org.iq80.leveldb.impl.Iq80DBFactory;
 
 /** LevelDB rewritten in Java. https://github.com/dain/leveldb */
 public final class Iq80LevelDb extends LevelDbApi {
-  private static final String DOCUMENT =
-      "https://github.com/google/leveldb/blob/v1.14/doc/index.html";
-
   public static final Description DESCRIPTION =
-      addFlags(new Description("Apache-2.0", Scans.FORWARD).codec("snappy"))
-          .promise(Durability.BUFFERED, Promise.LOSES_NEWEST, DOCUMENT)
-          .promise(Durability.CONSISTENT, Promise.LOSES_NEWEST, DOCUMENT)
-          .promise(Durability.DURABLE, Promise.LOSES_NOTHING, DOCUMENT);
+      describe("Apache-2.0", Scans.FORWARD).version(() -> Iq80DBFactory.VERSION);
 
   private final Path path;
 
@@ -30,33 +19,15 @@ public final class Iq80LevelDb extends LevelDbApi {
     path = options.path();
   }
 
-  /**
-   * Waits until the background thread has nothing to do. Suspending it takes effect after the jobs
-   * that were queued before; a job may have queued another one, and then the files have changed.
-   */
   @Override
-  public void settle() throws Exception {
-    Map<String, Long> before;
-    Map<String, Long> after = Map.of();
-    do {
-      before = after;
-      db.suspendCompactions();
-      after = files();
-      db.resumeCompactions();
-      db.getProperty(""); // throws the error of the background thread
-    } while (!after.equals(before));
-  }
-
-  private Map<String, Long> files() throws IOException {
+  protected Object awaitJobs() throws Exception {
     Map<String, Long> sizes = new TreeMap<>();
+    db.suspendCompactions();
     try (var files = Files.newDirectoryStream(path)) {
       for (Path file : files) sizes.put(file.toString(), Files.size(file));
     }
+    db.resumeCompactions();
+    db.getProperty(""); // throws the error of the background thread
     return sizes;
-  }
-
-  @Override
-  public String version() {
-    return Iq80DBFactory.VERSION;
   }
 }

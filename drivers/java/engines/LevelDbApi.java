@@ -1,12 +1,7 @@
 package engines;
 
 import java.io.IOException;
-import java.util.Map;
-import kvmatrix.Description;
-import kvmatrix.Engine;
-import kvmatrix.Options;
-import kvmatrix.Session;
-import kvmatrix.Visitor;
+import kvmatrix.*;
 import org.iq80.leveldb.CompressionType;
 import org.iq80.leveldb.DB;
 import org.iq80.leveldb.DBFactory;
@@ -15,101 +10,78 @@ import org.iq80.leveldb.WriteBatch;
 import org.iq80.leveldb.WriteOptions;
 
 /** What two engines have in common that have the same interface, org.iq80.leveldb. */
-abstract class LevelDbApi implements Engine {
+abstract class LevelDbApi extends Engine {
   protected final DB db;
-  private final org.iq80.leveldb.Options options;
   private final WriteOptions write;
 
-  static Description addFlags(Description engine) {
-    return engine
+  static Description describe(String licence, Scans scans) {
+    return new Description(licence, scans)
+        .codec("snappy")
         .flag("write_buffer_size", 4 << 20, "bytes of a memtable")
         .flag("block_size", 4 << 10, "bytes of a table block")
-        .flag("open_files", 1000, "table files kept open");
+        .flag("open_files", 1000, "table files kept open")
+        .promises(Promise.LOSES_NEWEST, Promise.LOSES_NEWEST, Promise.LOSES_NOTHING,
+            "https://github.com/google/leveldb/blob/v1.14/doc/index.html");
   }
 
   LevelDbApi(DBFactory factory, Options requested) throws IOException {
-    options =
+    var codec = requested.compression() ? CompressionType.SNAPPY : CompressionType.NONE;
+    var options =
         new org.iq80.leveldb.Options()
             .cacheSize(requested.cacheSize())
-            .compressionType(
-                requested.compression() ? CompressionType.SNAPPY : CompressionType.NONE)
+            .compressionType(codec)
             .writeBufferSize(requested.integer("write_buffer_size"))
             .blockSize(requested.integer("block_size"))
             .maxOpenFiles(requested.integer("open_files"));
     write = new WriteOptions().sync(requested.isDurable());
-    db = factory.open(requested.path().toFile(), options);
+    db = closeLater(factory.open(requested.path().toFile(), options));
+    requested("cache_size", options.cacheSize());
+    requested("compression", options.compressionType());
+    requested("write_buffer_size", options.writeBufferSize());
+    requested("block_size", options.blockSize());
+    requested("max_open_files", options.maxOpenFiles());
+    requested("sync", write.sync());
+  }
+
+  /** Waits for the jobs of the background thread, and returns what they have changed. */
+  protected abstract Object awaitJobs() throws Exception;
+
+  /**
+   * Waits until the background thread has nothing to do. Suspending it takes effect after the jobs
+   * that were queued before; a job may have queued another one, and then something has changed.
+   */
+  @Override
+  public final void settle() throws Exception {
+    new Idle(this::awaitJobs).await(0);
   }
 
   @Override
-  public void flush() {} // a write has handed everything over
-
-  @Override
-  public Map<String, String> settings() {
-    return Map.of(
-        "cache_size", options.cacheSize() + " (as requested)",
-        "compression", options.compressionType() + " (as requested)",
-        "write_buffer_size", options.writeBufferSize() + " (as requested)",
-        "block_size", options.blockSize() + " (as requested)",
-        "max_open_files", options.maxOpenFiles() + " (as requested)",
-        "sync", write.sync() + " (as requested)");
+  public final byte[] get(byte[] key) {
+    return db.get(key);
   }
 
   @Override
-  public void close() throws IOException {
-    db.close();
-  }
-
-  @Override
-  public Session session() {
-    return new LevelDbSession();
-  }
-
-  private final class LevelDbSession implements Session {
-    @Override
-    public byte[] get(byte[] key) {
-      return db.get(key);
+  public final void write(byte[][] keys, byte[][] values) throws IOException {
+    if (keys.length == 1 && values[0] != null) {
+      db.put(keys[0], values[0], write);
+      return;
     }
-
-    @Override
-    public void write(byte[][] keys, byte[][] values) throws IOException {
-      if (keys.length == 1 && values[0] != null) {
-        db.put(keys[0], values[0], write);
-        return;
+    try (WriteBatch batch = db.createWriteBatch()) {
+      for (int i = 0; i < keys.length; ++i) {
+        if (values[i] == null) batch.delete(keys[i]);
+        else batch.put(keys[i], values[i]);
       }
-      try (WriteBatch batch = db.createWriteBatch()) {
-        for (int i = 0; i < keys.length; ++i) {
-          if (values[i] == null) batch.delete(keys[i]);
-          else batch.put(keys[i], values[i]);
-        }
-        db.write(batch, write);
-      }
+      db.write(batch, write);
     }
+  }
 
-    @Override
-    public void scan(byte[] start, boolean backward, Visitor visit) throws IOException {
-      try (DBIterator it = db.iterator()) {
-        if (backward) {
-          scanBackward(it, start, visit);
-          return;
-        }
-        it.seek(start);
-        while (it.hasNext()) {
-          var entry = it.next();
-          if (!visit.visit(entry.getKey(), entry.getValue())) return;
-        }
-      }
-    }
-
-    private void scanBackward(DBIterator it, byte[] start, Visitor visit) {
-      if (start.length > 0) it.seek(start);
-      if (start.length == 0 || !it.hasNext()) it.seekToLast();
-      if (!it.hasNext()) return;
-      var entry = it.peekNext();
-      boolean isAfter =
-          start.length > 0 && java.util.Arrays.compareUnsigned(entry.getKey(), start) > 0;
-      if (!isAfter && !visit.visit(entry.getKey(), entry.getValue())) return;
-      while (it.hasPrev()) {
-        entry = it.prev();
+  /** Scans forward, as both engines can. */
+  @Override
+  public void scan(byte[] start, boolean backward, Visitor visit) throws IOException {
+    try (DBIterator it = db.iterator()) {
+      it.seek(start);
+      while (it.hasNext()) {
+        var entry = it.next();
         if (!visit.visit(entry.getKey(), entry.getValue())) return;
       }
     }

@@ -1,53 +1,52 @@
 package engines;
 
-import kvmatrix.Description;
-import kvmatrix.Durability;
-import kvmatrix.Options;
-import kvmatrix.Promise;
-import kvmatrix.Scans;
+import java.io.IOException;
+import java.util.Arrays;
+import kvmatrix.*;
 import org.fusesource.leveldbjni.JniDBFactory;
+import org.iq80.leveldb.DBIterator;
 
 /** LevelDB through leveldbjni. https://github.com/fusesource/leveldbjni */
 public final class LevelDbJni extends LevelDbApi {
-  private static final String DOCUMENT =
-      "https://github.com/google/leveldb/blob/v1.14/doc/index.html";
-
   public static final Description DESCRIPTION =
-      addFlags(new Description("BSD-3-Clause", Scans.BOTH_WAYS).codec("snappy"))
-          .promise(Durability.BUFFERED, Promise.LOSES_NEWEST, DOCUMENT)
-          .promise(Durability.CONSISTENT, Promise.LOSES_NEWEST, DOCUMENT)
-          .promise(Durability.DURABLE, Promise.LOSES_NOTHING, DOCUMENT);
+      describe("BSD-3-Clause", Scans.BOTH_WAYS).version(() -> JniDBFactory.VERSION);
 
   public LevelDbJni(Options options) throws Exception {
     super(JniDBFactory.factory, options);
   }
 
-  /**
-   * Waits until the background thread has nothing to do. Suspending it takes effect after the jobs
-   * that were queued before; a job may have queued another one, and then the files have changed.
-   */
   @Override
-  public void settle() throws Exception {
-    String before;
-    String after = "";
-    do {
-      before = after;
-      // Throws the error of the background thread. It may also fill a memtable.
-      db.write(db.createWriteBatch());
-      db.suspendCompactions();
-      db.resumeCompactions();
-      after = db.getProperty("leveldb.stats");
-    } while (!after.equals(before));
+  protected Object awaitJobs() throws InterruptedException {
+    // Throws the error of the background thread. It may also fill a memtable.
+    db.write(db.createWriteBatch());
+    db.suspendCompactions();
+    db.resumeCompactions();
+    return db.getProperty("leveldb.stats");
   }
 
   @Override
-  public void compact() throws Exception {
+  public void compact() {
     db.compactRange(null, null);
-    settle(); // the last level may have outgrown its limit
   }
 
   @Override
-  public String version() {
-    return JniDBFactory.VERSION;
+  public void scan(byte[] start, boolean backward, Visitor visit) throws IOException {
+    if (!backward) {
+      super.scan(start, backward, visit);
+      return;
+    }
+    try (DBIterator it = db.iterator()) {
+      boolean fromEnd = start.length == 0;
+      if (!fromEnd) it.seek(start);
+      if (fromEnd || !it.hasNext()) it.seekToLast();
+      if (!it.hasNext()) return;
+      var entry = it.peekNext();
+      boolean isAfter = !fromEnd && Arrays.compareUnsigned(entry.getKey(), start) > 0;
+      if (!isAfter && !visit.visit(entry.getKey(), entry.getValue())) return;
+      while (it.hasPrev()) {
+        entry = it.prev();
+        if (!visit.visit(entry.getKey(), entry.getValue())) return;
+      }
+    }
   }
 }

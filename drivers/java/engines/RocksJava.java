@@ -1,67 +1,40 @@
 package engines;
 
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
-import kvmatrix.Description;
-import kvmatrix.Durability;
-import kvmatrix.Engine;
-import kvmatrix.Options;
-import kvmatrix.Promise;
-import kvmatrix.Scans;
-import kvmatrix.Session;
-import kvmatrix.Visitor;
-import org.rocksdb.ColumnFamilyDescriptor;
-import org.rocksdb.ColumnFamilyHandle;
+import kvmatrix.*;
+import org.rocksdb.FlushOptions;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
-import org.rocksdb.RocksIterator;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /** RocksDB through its Java API, with arrays of bytes. https://github.com/facebook/rocksdb */
-public final class RocksJava implements Engine {
-  private static final String RECOVERY =
-      "https://github.com/facebook/rocksdb/wiki/WAL-Recovery-Modes";
-  private static final String SYNC =
-      "https://github.com/facebook/rocksdb/blob/v11.8.1/include/rocksdb/options.h";
-
+public final class RocksJava extends Engine {
   public static final Description DESCRIPTION =
       RocksJavaOptions.addFlags(new Description("Apache-2.0", Scans.BOTH_WAYS).codec("snappy"))
-          .promise(Durability.BUFFERED, Promise.LOSES_NEWEST, RECOVERY)
-          .promise(Durability.CONSISTENT, Promise.LOSES_NEWEST, RECOVERY)
-          .promise(Durability.DURABLE, Promise.LOSES_NOTHING, SYNC);
+          .version(() -> RocksDB.rocksdbVersion().toString())
+          .promises(Promise.LOSES_NEWEST, Promise.LOSES_NEWEST, Promise.LOSES_NOTHING,
+              "https://github.com/facebook/rocksdb/wiki/WAL-Recovery-Modes")
+          .promise(Durability.DURABLE, Promise.LOSES_NOTHING,
+              "https://github.com/facebook/rocksdb/blob/v11.8.1/include/rocksdb/options.h");
 
-  private final RocksDB db;
-  private final Map<String, String> settings;
   private final WriteOptions write;
   private final ReadOptions read;
+  private final RocksDB db;
+  private final ThreadLocal<WriteBatch> batches =
+      ThreadLocal.withInitial(() -> closeLater(new WriteBatch())); // to reuse its memory
 
   public RocksJava(Options options) throws Exception {
     RocksDB.loadLibrary();
-    RocksJavaOptions requested = new RocksJavaOptions(options);
-    boolean verifies = options.isSet("verify_checksum");
-    Path path = options.path();
-    List<ColumnFamilyHandle> families = new ArrayList<>();
-    var family = new ColumnFamilyDescriptor(RocksDB.DEFAULT_COLUMN_FAMILY, requested.family());
-    db = RocksDB.open(requested.database(), path.toString(), List.of(family), families);
-    settings = requested.readBack(path);
-    for (var flag : Map.of("sync", options.isDurable(), "verify_checksum", verifies).entrySet()) {
-      settings.put(flag.getKey(), flag.getValue() + " (as requested)");
-    }
-    write = new WriteOptions().setSync(options.isDurable());
-    read = new ReadOptions().setVerifyChecksums(verifies);
+    var requested = new RocksJavaOptions(options);
+    write = closeLater(new WriteOptions().setSync(options.isDurable()));
+    read = closeLater(new ReadOptions().setVerifyChecksums(options.isSet("verify_checksum")));
+    db = requested.open(options.path());
+    closeLater(db::closeE);
+    requested.readBack(options.path()).forEach((name, value) -> reported(name, () -> value));
+    requested("sync", options.isDurable());
+    requested("verify_checksum", options.isSet("verify_checksum"));
   }
-
-  @Override
-  public Session session() {
-    return new RocksSession();
-  }
-
-  @Override
-  public void flush() {} // a write has handed everything over
 
   @Override
   public void settle() throws Exception {
@@ -82,70 +55,44 @@ public final class RocksJava implements Engine {
   }
 
   @Override
-  public void compact() throws Exception {
-    try (var options = new org.rocksdb.FlushOptions()) {
+  public void compact() throws RocksDBException {
+    try (var options = new FlushOptions()) {
       db.flush(options);
     }
     db.compactRange();
-    settle(); // the last level may have outgrown its limit
   }
 
   @Override
-  public Map<String, String> settings() {
-    return settings;
+  public byte[] get(byte[] key) throws RocksDBException {
+    return db.get(read, key);
   }
 
   @Override
-  public String version() {
-    return RocksDB.rocksdbVersion().toString();
+  public void write(byte[][] keys, byte[][] values) throws RocksDBException {
+    if (keys.length == 1 && values[0] != null) {
+      db.put(write, keys[0], values[0]);
+      return;
+    }
+    WriteBatch batch = batches.get();
+    batch.clear();
+    for (int i = 0; i < keys.length; ++i) {
+      if (values[i] == null) batch.delete(keys[i]);
+      else batch.put(keys[i], values[i]);
+    }
+    db.write(write, batch);
   }
 
   @Override
-  public void close() throws Exception {
-    db.closeE();
-    read.close();
-    write.close();
-  }
-
-  private final class RocksSession implements Session {
-    private final WriteBatch batch = new WriteBatch();
-
-    @Override
-    public byte[] get(byte[] key) throws RocksDBException {
-      return db.get(read, key);
-    }
-
-    @Override
-    public void write(byte[][] keys, byte[][] values) throws RocksDBException {
-      if (keys.length == 1 && values[0] != null) {
-        db.put(write, keys[0], values[0]);
-        return;
+  public void scan(byte[] start, boolean backward, Visitor visit) throws RocksDBException {
+    try (var it = db.newIterator(read)) {
+      if (!backward) it.seek(start);
+      else if (start.length == 0) it.seekToLast();
+      else it.seekForPrev(start);
+      while (it.isValid() && visit.visit(it.key(), it.value())) {
+        if (backward) it.prev();
+        else it.next();
       }
-      batch.clear();
-      for (int i = 0; i < keys.length; ++i) {
-        if (values[i] == null) batch.delete(keys[i]);
-        else batch.put(keys[i], values[i]);
-      }
-      db.write(write, batch);
-    }
-
-    @Override
-    public void scan(byte[] start, boolean backward, Visitor visit) throws RocksDBException {
-      try (RocksIterator it = db.newIterator(read)) {
-        if (!backward) it.seek(start);
-        else if (start.length == 0) it.seekToLast();
-        else it.seekForPrev(start);
-        while (it.isValid() && visit.visit(it.key(), it.value())) {
-          if (backward) it.prev();
-          else it.next();
-        }
-        it.status();
-      }
-    }
-
-    @Override
-    public void close() {
-      batch.close();
+      it.status();
     }
   }
 }

@@ -3,15 +3,17 @@ package engines;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
-import kvmatrix.Description;
-import kvmatrix.Options;
-import kvmatrix.Unsupported;
+import kvmatrix.*;
+import org.rocksdb.ColumnFamilyDescriptor;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.DBOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
 
 /** The flags of RocksJava, with the names and defaults of drivers/rocksdb.cc, and their options. */
 final class RocksJavaOptions {
@@ -72,15 +74,15 @@ final class RocksJavaOptions {
     family.setProperty("block_based_table_factory", "{" + text + "}");
   }
 
-  DBOptions database() throws Unsupported {
-    DBOptions options = DBOptions.getDBOptionsFromProps(database);
-    if (options == null) throw new Unsupported("RocksDB does not accept " + database);
-    return options;
+  RocksDB open(Path path) throws RocksDBException, Unsupported {
+    var options = accepted(DBOptions.getDBOptionsFromProps(database), database);
+    var ofFamily = accepted(ColumnFamilyOptions.getColumnFamilyOptionsFromProps(family), family);
+    var families = List.of(new ColumnFamilyDescriptor(RocksDB.DEFAULT_COLUMN_FAMILY, ofFamily));
+    return RocksDB.open(options, path.toString(), families, new ArrayList<>());
   }
 
-  ColumnFamilyOptions family() throws Unsupported {
-    ColumnFamilyOptions options = ColumnFamilyOptions.getColumnFamilyOptionsFromProps(family);
-    if (options == null) throw new Unsupported("RocksDB does not accept " + family);
+  private static <T> T accepted(T options, Properties from) throws Unsupported {
+    if (options == null) throw new Unsupported("RocksDB does not accept " + from);
     return options;
   }
 

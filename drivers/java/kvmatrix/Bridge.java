@@ -5,7 +5,6 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.TreeMap;
 
 /** An open database, as the C++ part of the bridge calls it. */
 final class Bridge {
@@ -52,17 +51,17 @@ final class Bridge {
             Math.toIntExact(numbers[5]),
             Math.toIntExact(numbers[6]),
             values);
-    Engine engine = create(name, options);
-    String found = engine.version();
+    Class<?> type = Class.forName(name);
+    Engine engine = create(type, options);
+    String found = Description.of(type).version.get();
     if (found.isEmpty() || found.equals(version)) return new Bridge(engine);
     engine.close();
     throw new IllegalStateException(
         name + " reports version " + found + ", not " + version + " as in its jar's name");
   }
 
-  private static Engine create(String name, Options options) throws Exception {
+  private static Engine create(Class<?> type, Options options) throws Exception {
     try {
-      var type = Class.forName(name);
       return (Engine) type.getConstructor(Options.class).newInstance(options);
     } catch (java.lang.reflect.InvocationTargetException error) {
       if (error.getCause() instanceof Exception cause) throw cause;
@@ -71,8 +70,8 @@ final class Bridge {
     }
   }
 
-  Channel session(long bridge) throws Exception {
-    return new Channel(engine.session(), bridge);
+  Channel session(long bridge) {
+    return new Channel(engine, bridge);
   }
 
   void flush() throws Exception {
@@ -85,6 +84,7 @@ final class Bridge {
 
   void compact() throws Exception {
     engine.compact();
+    engine.settle(); // a compaction may leave work
   }
 
   void close() throws Exception {
@@ -93,7 +93,7 @@ final class Bridge {
 
   /** Returns the settings of the engine and of the virtual machine as lines. */
   String settings() throws Exception {
-    Map<String, Object> settings = new TreeMap<>(engine.settings());
+    Map<String, Object> settings = engine.settings();
     settings.put("java", System.getProperty("java.vm.version"));
     settings.put("java_vm", System.getProperty("java.vm.name"));
     settings.put("java_heap", Runtime.getRuntime().maxMemory());

@@ -4,14 +4,14 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A session, as the bridge calls it. Keys and updates come, and values and entries go, through two
- * blocks of memory that the bridge owns; packing.h describes their contents.
+ * A session of one thread, as the bridge calls it. Keys and updates come, and values and entries
+ * go, through two blocks of memory that the bridge owns; channel.h describes their contents.
  */
 final class Channel implements Visitor {
   private static final int MOST_ENTRIES = 64;
   private static final int MANY_BYTES = 64 << 10;
 
-  private final Session session;
+  private final Engine engine;
   private final long bridge; // address of the C++ part of the session
   private ByteBuffer in;
   private ByteBuffer out;
@@ -22,8 +22,8 @@ final class Channel implements Visitor {
   private int filled;
   private boolean isStopped;
 
-  Channel(Session session, long bridge) {
-    this.session = session;
+  Channel(Engine engine, long bridge) {
+    this.engine = engine;
     this.bridge = bridge;
   }
 
@@ -39,7 +39,7 @@ final class Channel implements Visitor {
 
   /** Gets the key at the start of the input and returns the size of its value, or -1. */
   int get(int keySize) throws Exception {
-    byte[] value = session.get(input(0, keySize));
+    byte[] value = engine.get(input(0, keySize));
     if (value == null) return -1;
     reserve(0, value.length);
     out.put(0, value);
@@ -52,7 +52,7 @@ final class Channel implements Visitor {
     int to = 0;
     for (int i = 0; i < keys; ++i) {
       int size = in.getInt(from);
-      byte[] value = session.get(input(from + 4, size));
+      byte[] value = engine.get(input(from + 4, size));
       from += 4 + size;
       int valueSize = value == null ? 0 : value.length;
       reserve(to, 4 + valueSize);
@@ -76,7 +76,7 @@ final class Channel implements Visitor {
       values[i] = input(at, valueSize);
       at += valueSize;
     }
-    session.write(keys, values);
+    engine.write(keys, values);
   }
 
   /** Scans from the key at the start of the input. */
@@ -85,13 +85,8 @@ final class Channel implements Visitor {
     filled = 0;
     limit = 1;
     isStopped = false;
-    session.scan(input(0, startSize), isBackward, this);
+    engine.scan(input(0, startSize), isBackward, this);
     if (count > 0 && !isStopped) hand();
-  }
-
-  /** Ends the session. */
-  void close() throws Exception {
-    session.close();
   }
 
   @Override

@@ -23,8 +23,7 @@ final class Describe {
     Path file = Path.of(words[0]);
     List<String> jars = new ArrayList<>();
     for (int i = 7; i + 1 < words.length; i += 2) jars.add(jar(words[i], Path.of(words[i + 1])));
-    var field = Class.forName(words[2]).getField("DESCRIPTION");
-    Description engine = (Description) field.get(null);
+    Description engine = Description.of(Class.forName(words[2]));
     engine.flag("heap_size", 512L << 20, "bytes of the virtual machine's heap");
     Files.writeString(file, source(engine, words, jars));
   }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * What is known of an engine before it is opened. The plug-in is compiled with it, so that it can
@@ -13,8 +14,10 @@ import java.util.Map;
  * public static final Description DESCRIPTION =
  *     new Description("Apache-2.0", Scans.BOTH_WAYS)
  *         .codec("snappy")
+ *         .version(() -> Factory.VERSION)
  *         .flag("block_size", 4096, "bytes of a block")
- *         .promise(Durability.DURABLE, Promise.LOSES_NOTHING, "https://...");
+ *         .promises(Promise.LOSES_NEWEST, Promise.LOSES_NEWEST, Promise.LOSES_NOTHING,
+ *             "https://...");
  * }</pre>
  */
 public final class Description {
@@ -31,17 +34,30 @@ public final class Description {
   String codec = "";
   boolean stores = true;
   long mostUpdates;
+  Supplier<String> version = () -> "";
 
+  /** Begins with the licence of the engine, and the scans that it offers. */
   public Description(String licence, Scans scans) {
     this.licence = licence;
     this.scans = scans;
   }
 
+  /** Names the codec of {@code --compression}. */
   public Description codec(String name) {
     codec = name;
     return this;
   }
 
+  /**
+   * Says how an open engine reports its version, which must be that in the name of its jar. Without
+   * this, the version is not checked.
+   */
+  public Description version(Supplier<String> report) {
+    version = report;
+    return this;
+  }
+
+  /** Says that the engine is one that shows what crossing costs. */
   public Description storesNothing() {
     stores = false;
     return this;
@@ -58,18 +74,34 @@ public final class Description {
     return add(name, initial < 0 ? "int64" : "uint64", Long.toString(initial), help);
   }
 
+  /** Adds a flag that is true or false. */
   public Description flag(String name, boolean initial, String help) {
     return add(name, "bool", Boolean.toString(initial), help);
   }
 
+  /** Adds a text. */
   public Description flag(String name, String initial, String help) {
     return add(name, "string", initial, help);
   }
 
-  /** Adds a promise; without one, the durability is unsupported. */
+  /** Adds the promises of all durabilities that are documented at one address. */
+  public Description promises(
+      Promise buffered, Promise consistent, Promise durable, String source) {
+    return promise(Durability.BUFFERED, buffered, source)
+        .promise(Durability.CONSISTENT, consistent, source)
+        .promise(Durability.DURABLE, durable, source);
+  }
+
+  /** Adds or replaces a promise; without one, the durability is unsupported. */
   public Description promise(Durability durability, Promise promise, String source) {
     guarantees.put(durability, new Guarantee(promise, source));
     return this;
+  }
+
+  /** Returns the description of the engine that a class implements. */
+  static Description of(Class<?> engine) throws ReflectiveOperationException {
+    var description = (Description) engine.getField("DESCRIPTION").get(null);
+    return MapEngine.class.isAssignableFrom(engine) ? description.withoutBatches() : description;
   }
 
   private Description add(String name, String type, String initial, String help) {
