@@ -74,22 +74,6 @@ type Update struct {
 	Delete     bool
 }
 
-// Session is one thread's handle on a Database.  If it has a method Close, that is
-// called at its end.
-type Session interface {
-	// Write applies all updates, as one atomic batch.
-	Write(batch []Update) error
-
-	// Get appends the value of `key` to `to`, like append(to, value...).  An error
-	// that is Driver.NotFound means that the key is absent.
-	Get(key, to []byte) (value []byte, found bool, err error)
-
-	// Scan calls `visit` for entries in key order until it returns false.  The
-	// slices passed to it are copied.  An empty `start` means the first entry, or
-	// the last one if the scan is backward.
-	Scan(start []byte, backward bool, visit func(key, value []byte) bool) error
-}
-
 // Apply calls `put` or `remove` for each update, until an error.
 func Apply(batch []Update, put func(key, value []byte) error, remove func(key []byte) error) error {
 	for _, update := range batch {
@@ -115,7 +99,7 @@ type Cursor interface {
 	Prev() (k, v []byte)
 }
 
-// Walk visits the entries of a cursor as Session.Scan does.
+// Walk visits the entries of a cursor as Database.Scan does.
 func Walk(cursor Cursor, start []byte, backward bool, visit func(key, value []byte) bool) {
 	key, value := cursor.Seek(start)
 	next := cursor.Next
@@ -132,12 +116,25 @@ func Walk(cursor Cursor, start []byte, backward bool, visit func(key, value []by
 	}
 }
 
-// Database is an open database.  If Write has limits, it has a method Limits.
+// Database is an open database.  Get, Write and Scan are called by many goroutines at
+// once, every other method by one and not during those calls.  If Write has limits, it
+// has a method Limits.
 type Database interface {
-	NewSession() (Session, error)
+	// Get appends the value of `key` to `to`, like append(to, value...).  An error
+	// that is Driver.NotFound means that the key is absent.
+	Get(key, to []byte) (value []byte, found bool, err error)
+
+	// Write applies all updates, as one atomic batch.
+	Write(batch []Update) error
+
+	// Scan calls `visit` for entries in key order until it returns false.  The
+	// slices passed to it are copied.  An empty `start` means the first entry, or
+	// the last one if the scan is backward.
+	Scan(start []byte, backward bool, visit func(key, value []byte) bool) error
+
 	Flush() error
 	Settle() error
-	Compact() error // may return Unsupported
+	Compact() error // may return Unsupported; Settle is called next
 	// Settings are the settings in force, read back from the engine.  Those of
 	// the Go runtime are added to them.
 	Settings() map[string]any

@@ -19,9 +19,9 @@ type openDatabase struct {
 	pin runtime.Pinner
 }
 
-// An openSession is a session likewise, with the memory that belongs to it.
+// An openSession is a thread's session likewise, with the memory that belongs to it.
 type openSession struct {
-	Session
+	Database
 	pin    runtime.Pinner
 	values memory   // of the last get
 	batch  []Update // here to reuse its memory
@@ -120,17 +120,18 @@ func KvmGoSettle(handle unsafe.Pointer, failure *C.kvm_error) (status C.kvm_stat
 //export KvmGoCompact
 func KvmGoCompact(handle unsafe.Pointer, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, &status)
-	return answer(failure, (*openDatabase)(handle).Compact())
+	database := (*openDatabase)(handle)
+	if err := database.Compact(); err != nil {
+		return answer(failure, err)
+	}
+	return answer(failure, database.Settle())
 }
 
 //export KvmGoSession
 func KvmGoSession(handle unsafe.Pointer, session *unsafe.Pointer, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, &status)
-	opened, err := (*openDatabase)(handle).NewSession()
-	if err != nil {
-		return answer(failure, err)
-	}
-	created := &openSession{Session: opened, values: newMemory(firstRoom)}
+	database := (*openDatabase)(handle).Database
+	created := &openSession{Database: database, values: newMemory(firstRoom)}
 	created.scan.init()
 	created.pin.Pin(created)
 	*session = unsafe.Pointer(created)
@@ -141,9 +142,6 @@ func KvmGoSession(handle unsafe.Pointer, session *unsafe.Pointer, failure *C.kvm
 func KvmGoEnd(handle unsafe.Pointer) {
 	session := (*openSession)(handle)
 	session.pin.Unpin()
-	if closer, ok := session.Session.(interface{ Close() }); ok {
-		closer.Close()
-	}
 	session.values.free()
 	session.scan.free()
 }

@@ -40,8 +40,7 @@ func open(options kvmatrix.Options) (kvmatrix.Database, error) {
 	return database{db, options, failed}, nil
 }
 
-func (d database) NewSession() (kvmatrix.Session, error) { return session{d}, nil }
-func (d database) Flush() error                          { return nil } // writes go to mapped files
+func (d database) Flush() error { return nil } // writes go to mapped files
 
 func (d database) Settle() error {
 	return kvmatrix.WaitUntilIdle(func() (running, due bool, err error) {
@@ -58,10 +57,7 @@ func (d database) Settle() error {
 }
 
 func (d database) Compact() error {
-	if err := d.Flatten(1); err != nil {
-		return err
-	}
-	return d.Settle()
+	return d.Flatten(1)
 }
 
 // Close leaves a database open whose background work has failed: Badger repeats
@@ -73,16 +69,14 @@ func (d database) Close() error {
 	return d.DB.Close()
 }
 
-type session struct{ database }
-
-func (s session) Write(batch []kvmatrix.Update) error {
-	return s.Update(func(txn *badger.Txn) error {
+func (d database) Write(batch []kvmatrix.Update) error {
+	return d.Update(func(txn *badger.Txn) error {
 		return kvmatrix.Apply(batch, txn.Set, txn.Delete)
 	})
 }
 
-func (s session) Get(key, to []byte) (value []byte, found bool, err error) {
-	txn := s.NewTransaction(false)
+func (d database) Get(key, to []byte) (value []byte, found bool, err error) {
+	txn := d.NewTransaction(false)
 	defer txn.Discard()
 	item, err := txn.Get(key)
 	if err != nil {
@@ -95,12 +89,12 @@ func (s session) Get(key, to []byte) (value []byte, found bool, err error) {
 	return value, true, err
 }
 
-func (s session) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
-	txn := s.NewTransaction(false)
+func (d database) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
+	txn := d.NewTransaction(false)
 	defer txn.Discard()
 	options := badger.DefaultIteratorOptions
 	options.Reverse = backward
-	options.PrefetchSize = s.options.Int("prefetch_size")
+	options.PrefetchSize = d.options.Int("prefetch_size")
 	options.PrefetchValues = options.PrefetchSize > 0
 	it := txn.NewIterator(options)
 	defer it.Close()

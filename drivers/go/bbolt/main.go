@@ -53,7 +53,6 @@ func open(options kvmatrix.Options) (kvmatrix.Database, error) {
 	})
 }
 
-func (d database) NewSession() (kvmatrix.Session, error) { return session{d.DB}, nil }
 func (d database) Limits() kvmatrix.Limits {
 	return kvmatrix.Limits{KeySize: bbolt.MaxKeySize, ValueSize: bbolt.MaxValueSize}
 }
@@ -67,17 +66,15 @@ func (d database) Settings() map[string]any {
 	}
 }
 
-type session struct{ *bbolt.DB }
-
-func (s session) Write(batch []kvmatrix.Update) error {
-	return s.Update(func(tx *bbolt.Tx) error {
+func (d database) Write(batch []kvmatrix.Update) error {
+	return d.Update(func(tx *bbolt.Tx) error {
 		entries := tx.Bucket(bucket)
 		return kvmatrix.Apply(batch, entries.Put, entries.Delete)
 	})
 }
 
-func (s session) Get(key, to []byte) (value []byte, found bool, err error) {
-	err = s.View(func(tx *bbolt.Tx) error {
+func (d database) Get(key, to []byte) (value []byte, found bool, err error) {
+	err = d.View(func(tx *bbolt.Tx) error {
 		stored := tx.Bucket(bucket).Get(key)
 		value, found = append(to, stored...), stored != nil
 		return nil
@@ -85,8 +82,8 @@ func (s session) Get(key, to []byte) (value []byte, found bool, err error) {
 	return value, found, err
 }
 
-func (s session) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
-	return s.View(func(tx *bbolt.Tx) error {
+func (d database) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
+	return d.View(func(tx *bbolt.Tx) error {
 		kvmatrix.Walk(tx.Bucket(bucket).Cursor(), start, backward, visit)
 		return nil
 	})

@@ -4,6 +4,7 @@ package main
 import (
 	"bytes"
 	"path/filepath"
+	"sync"
 
 	"kvmatrix"
 
@@ -48,8 +49,6 @@ func open(options kvmatrix.Options) (kvmatrix.Database, error) {
 	return database{DB: db, path: options.Path, tuned: tuned, write: write, left: new(string)}, nil
 }
 
-func (d database) NewSession() (kvmatrix.Session, error) { return &session{database: d}, nil }
-
 // lostPolls is after how many polls a full memtable counts as left: goleveldb loses
 // the request to write it if the goroutine is busy, and repeats it in a later write.
 const lostPolls = 100
@@ -81,36 +80,32 @@ func (d database) Settle() error {
 }
 
 func (d database) Compact() error {
-	if err := d.CompactRange(util.Range{}); err != nil {
-		return err
-	}
-	return d.Settle()
+	return d.CompactRange(util.Range{})
 }
 
-type session struct {
-	database
-	batch leveldb.Batch // here to reuse its memory
-}
+var batches = sync.Pool{New: func() any { return &leveldb.Batch{} }} // to reuse their memory
 
-func (s *session) Write(updates []kvmatrix.Update) error {
-	s.batch.Reset()
+func (d database) Write(updates []kvmatrix.Update) error {
+	batch := batches.Get().(*leveldb.Batch)
+	defer batches.Put(batch)
+	batch.Reset()
 	for _, update := range updates {
 		if update.Delete {
-			s.batch.Delete(update.Key)
+			batch.Delete(update.Key)
 		} else {
-			s.batch.Put(update.Key, update.Value)
+			batch.Put(update.Key, update.Value)
 		}
 	}
-	return s.DB.Write(&s.batch, s.write)
+	return d.DB.Write(batch, d.write)
 }
 
-func (s *session) Get(key, to []byte) (value []byte, found bool, err error) {
-	stored, err := s.DB.Get(key, nil)
+func (d database) Get(key, to []byte) (value []byte, found bool, err error) {
+	stored, err := d.DB.Get(key, nil)
 	return append(to, stored...), true, err
 }
 
-func (s *session) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
-	it := s.NewIterator(nil, nil)
+func (d database) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
+	it := d.NewIterator(nil, nil)
 	defer it.Release()
 	valid := it.Seek(start)
 	next := it.Next

@@ -23,26 +23,23 @@ func init() {
 	})
 }
 
-func (n null) NewSession() (kvmatrix.Session, error) { return session(n), nil }
-func (n null) Flush() error                          { return nil }
-func (n null) Settle() error                         { return nil }
-func (n null) Compact() error                        { return nil }
+func (n null) Flush() error   { return nil }
+func (n null) Settle() error  { return nil }
+func (n null) Compact() error { return nil }
 func (n null) Settings() map[string]any {
 	return map[string]any{"stores": "nothing"}
 }
 func (n null) Close() error { return nil }
 
-type session null
+func (n null) Write([]kvmatrix.Update) error { return nil }
 
-func (s session) Write([]kvmatrix.Update) error { return nil }
-
-func (s session) Get(_, to []byte) ([]byte, bool, error) {
-	return append(to, s.value...), true, nil
+func (n null) Get(_, to []byte) ([]byte, bool, error) {
+	return append(to, n.value...), true, nil
 }
 
 // Scan visits the same entry as often as a filled database has entries.
-func (s session) Scan(_ []byte, _ bool, visit func(key, value []byte) bool) error {
-	for i := uint64(0); i < s.entries && visit(s.key, s.value); i++ {
+func (n null) Scan(_ []byte, _ bool, visit func(key, value []byte) bool) error {
+	for i := uint64(0); i < n.entries && visit(n.key, n.value); i++ {
 	}
 	return nil
 }

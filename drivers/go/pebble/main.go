@@ -47,8 +47,6 @@ func open(options kvmatrix.Options) (kvmatrix.Database, error) {
 	return database{db, write, options.Path, failed}, nil
 }
 
-func (d database) NewSession() (kvmatrix.Session, error) { return session{d}, nil }
-
 // Flush synchronises the log: Pebble buffers it, and cannot hand it over otherwise.
 func (d database) Flush() error { return d.LogData(nil, pebble.Sync) }
 
@@ -67,52 +65,45 @@ func (d database) Settle() error {
 
 func (d database) Compact() error {
 	end := bytes.Repeat([]byte{0xff}, 2048) // after every key
-	if err := d.DB.Compact(context.Background(), nil, end, false); err != nil {
-		return err
-	}
-	return d.Settle()
+	return d.DB.Compact(context.Background(), nil, end, false)
 }
 
-type session struct{ database }
-
-func (s session) Write(updates []kvmatrix.Update) error {
-	batch := s.NewBatch()
+func (d database) Write(updates []kvmatrix.Update) error {
+	batch := d.NewBatch()
 	defer batch.Close()
 	put := func(key, value []byte) error { return batch.Set(key, value, nil) }
 	remove := func(key []byte) error { return batch.Delete(key, nil) }
 	if err := kvmatrix.Apply(updates, put, remove); err != nil {
 		return err
 	}
-	return batch.Commit(s.write)
+	return batch.Commit(d.write)
 }
 
-func (s session) Get(key, to []byte) (value []byte, found bool, err error) {
-	stored, closer, err := s.DB.Get(key)
+func (d database) Get(key, to []byte) (value []byte, found bool, err error) {
+	stored, closer, err := d.DB.Get(key)
 	if err != nil {
 		return nil, false, err
 	}
 	return append(to, stored...), true, closer.Close()
 }
 
-func (s session) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
-	it, err := s.NewIter(nil)
+func (d database) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
+	it, err := d.NewIter(nil)
 	if err != nil {
 		return err
 	}
 	defer it.Close()
-	next := it.Next
+	valid, next := false, it.Next
 	switch {
 	case !backward:
-		it.SeekGE(start)
+		valid = it.SeekGE(start)
 	case len(start) == 0:
-		it.Last()
-		next = it.Prev
-	default:
-		it.SeekLT(append(bytes.Clone(start), 0)) // before the next possible key
-		next = it.Prev
+		valid, next = it.Last(), it.Prev
+	default: // before the next possible key
+		valid, next = it.SeekLT(append(bytes.Clone(start), 0)), it.Prev
 	}
-	for it.Valid() && visit(it.Key(), it.Value()) {
-		next()
+	for valid && visit(it.Key(), it.Value()) {
+		valid = next()
 	}
 	return it.Error()
 }
