@@ -206,7 +206,10 @@ class Plugin final : public Database {
  public:
   explicit Plugin(const Options& options) : threads_before_(CountThreads()) {
     PluginVersion();
-    PluginGuarantees();
+    const auto level = static_cast<size_t>(options.durability);
+    const bool stores = !(plugin.properties & KVM_STORES_NOTHING);
+    if (!PluginGuarantees()[level].promise && stores)
+      throw Unsupported("promises nothing at this durability");
     const std::vector<std::string> values = FlagValues(plugin);
     std::vector<const char*> flags;
     for (const std::string& value : values) flags.push_back(value.c_str());

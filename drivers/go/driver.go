@@ -21,7 +21,7 @@ const (
 // Promise is what an engine's documentation promises for one Durability.
 type Promise int
 
-// The promises; an engine refuses to open at a level that is NotOffered.
+// The promises; a database is not opened at a level that is NotOffered.
 const (
 	NotOffered Promise = iota
 	LosesNothing
@@ -64,7 +64,7 @@ type Options struct {
 // Limits is the most that a Write may contain; 0 means no limit.
 type Limits struct {
 	KeySize, ValueSize uint64 // in bytes
-	BatchSize          uint64 // updates; 1: no atomic batches
+	BatchSize          uint64 // updates; 1: a crash may leave a part of a batch
 }
 
 // Update is a put, or a delete without a value.  Its slices are memory of the
@@ -120,8 +120,9 @@ func Walk(cursor Cursor, start []byte, backward bool, visit func(key, value []by
 // once, every other method by one and not during those calls.  If Write has limits, it
 // has a method Limits.
 type Database interface {
-	// Get appends the value of `key` to `to`, like append(to, value...).  An error
-	// that is Driver.NotFound means that the key is absent.
+	// Get appends the value of `key`, which is valid during the call, to `to`, like
+	// append(to, value...).  An error that equals Driver.NotFound means that the
+	// key is absent.
 	Get(key, to []byte) (value []byte, found bool, err error)
 
 	// Write applies all updates, as one atomic batch.

@@ -154,7 +154,7 @@ def _problem(drivers: Path, engine: str) -> str:
     if not path.is_file():
         return (
             f"{path} was not built; drivers/CMakeLists.txt needs a line for it, such "
-            f"as add_driver({engine} ...)"
+            f"as add_driver({engine} ...), or that of drivers/go, java or rust"
         )
     try:
         done = subprocess.run(

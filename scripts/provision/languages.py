@@ -64,6 +64,8 @@ def _go_problem() -> str:
     least = LEAST_GO if is_local else _GO_THAT_FETCHES_GO
     if go >= least:
         return ""
+    if not any(go) and _path("go"):
+        return f"{_path('go')} version fails; run it, and mend what it says"
     return (
         f"needs Go {_named(least)} or newer"
         f"{' with GOTOOLCHAIN=local' if is_local else ''}, and go is {_named(go)}; "
@@ -117,7 +119,14 @@ TOOLCHAINS = {
         _rust_problem,
         lambda: {"KVM_CARGO": _path("cargo"), "KVM_RUSTC": _path("rustc")},
     ),
-    "go": Toolchain((), _go_problem, lambda: {"KVM_GO": _path("go")}),
+    "go": Toolchain(
+        (),
+        _go_problem,
+        lambda: {
+            "KVM_GO": _path("go"),
+            "KVM_GO_TOOLCHAIN": os.environ.get("GOTOOLCHAIN") or "auto",
+        },
+    ),
     "java": Toolchain(
         (Requirement("default-jdk-headless", "compiles Java", _has_java),),
         _java_problem,

@@ -108,6 +108,8 @@ void CrashWhenForked() {
   ForbidInForked<&kvm_driver::get>();
 }
 
+void PromiseNothing(const char* const*, kvm_guarantee*) {}
+
 const kvm_flag kOddFlag[] = {{"level", "int", "3", "a level"}};
 const kvm_flag kOddDefault[] = {{"level", "uint64", "three", "a level"}};
 const kvm_flag kTakenFlag[] = {{"num", "uint64", "3", "a number"}};
@@ -128,6 +130,7 @@ const std::map<std::string, void (*)()> kMisbehaviours = {
     {"taken-flag", [] { SetFlags(kTakenFlag); }},
     {"throws-when-loaded", [] { throw std::runtime_error("no licence"); }},
     {"crashes-when-loaded", [] { raise(SIGSEGV); }},
+    {"promises-nothing", [] { driver.guarantees = PromiseNothing; }},
     {"prints", [] { driver.open = OpenAndPrint; }},
     {"leaves-a-thread", [] { driver.open = OpenAndLeaveAThread; }},
     {"blocks-signals", [] { driver.settle = SettleAndBlockSignals; }},

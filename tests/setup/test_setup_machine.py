@@ -157,6 +157,7 @@ def test_a_long_function_and_a_long_file_are_found(tmp_path: Path) -> None:
         ("go", {}, "go is not installed"),
         ("go", {"go": "echo go version go1.20.14"}, "go is 1.20;"),
         ("go", {"go": "echo go version go1.21.0"}, ""),
+        ("go", {"go": "exit 1"}, "go version fails; run it"),
         ("rust", {}, "rustc is not installed; install the packages cargo-web and"),
         ("rust", {"rustc": "echo rustc 1.63.0", "cargo": "echo cargo 1.95.0"}, "1.63"),
         ("rust", {"rustc": "echo rustc 1.90.0", "cargo": "echo cargo 1.90.0"}, ""),

@@ -85,6 +85,14 @@ def test_the_process_that_reports_a_killed_one_calls_no_plug_in(tmp_path: Path) 
     assert json.loads(answer.read_text())["ops"] == 500
 
 
+def test_a_level_without_a_promise_is_unsupported(tmp_path: Path) -> None:
+    """A plug-in need not refuse what it says that it does not offer."""
+    words = ("--benchmarks=fillseq",)
+    result = run(tmp_path, PLUGIN, *words, misbehaviour="promises-nothing")
+    assert result.returncode == 0, result
+    assert "fillseq      : unsupported: promises nothing at this" in result.stdout
+
+
 def test_other_files_are_no_plug_ins(tmp_path: Path) -> None:
     """A missing file, a text and a library that exports nothing are named."""
     library = next(Path("/lib").glob("*-linux-gnu/libm.so.6"))

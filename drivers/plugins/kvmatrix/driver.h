@@ -85,7 +85,7 @@ typedef struct kvm_flag {
 } kvm_flag;
 
 typedef enum kvm_promise {
-  KVM_NOT_OFFERED, /* open returns KVM_UNSUPPORTED */
+  KVM_NOT_OFFERED, /* open is not called, unless nothing is stored */
   KVM_LOSES_NOTHING,
   KVM_LOSES_NEWEST,
   KVM_MAY_BE_CORRUPT
