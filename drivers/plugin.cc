@@ -181,6 +181,8 @@ const std::string& PluginVersion() {
   return version;
 }
 
+bool Stores() { return !(plugin.properties & KVM_STORES_NOTHING); }
+
 Guarantees AskGuarantees() {
   const std::vector<std::string> values = FlagValues(plugin);
   std::vector<const char*> flags;
@@ -207,8 +209,7 @@ class Plugin final : public Database {
   explicit Plugin(const Options& options) : threads_before_(CountThreads()) {
     PluginVersion();
     const auto level = static_cast<size_t>(options.durability);
-    const bool stores = !(plugin.properties & KVM_STORES_NOTHING);
-    if (!PluginGuarantees()[level].promise && stores)
+    if (!PluginGuarantees()[level].promise && Stores())
       throw Unsupported("promises nothing at this durability");
     const std::vector<std::string> values = FlagValues(plugin);
     std::vector<const char*> flags;
@@ -296,7 +297,7 @@ Driver Describe() {
           .licence = plugin.licence,
           .codec = plugin.codec,
           .scans = static_cast<ScanSupport>(plugin.scans),
-          .stores = !(plugin.properties & KVM_STORES_NOTHING),
+          .stores = Stores(),
           .guarantees = [] { return PluginGuarantees(); },
           .version = [] { return PluginVersion(); },
           .code = plugin.code ? plugin.code
