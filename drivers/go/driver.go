@@ -6,7 +6,7 @@
 // common/driver.h; what is said here is added to it.  A panic becomes an error.
 package kvmatrix
 
-import "bytes"
+import "fmt"
 
 // Durability is what a crash of the machine may do to the database.
 type Durability int
@@ -59,7 +59,13 @@ type Options struct {
 	ExpectedEntries    uint64 // a hint, as are the next two; 0: unknown
 	KeySize, ValueSize uint64 // in bytes
 	flags              map[string]any
+	failure            *firstError
 }
+
+// ReportFailure says that work in the background has failed.  The first error that is
+// reported is that of all later calls of settle, compact and close; the engine is then
+// not closed, as it might wait for that work.
+func (o Options) ReportFailure(err error) { o.failure.set(err) }
 
 // Limits is the most that a Write may contain; 0 means no limit.
 type Limits struct {
@@ -90,35 +96,26 @@ func Apply(batch []Update, put func(key, value []byte) error, remove func(key []
 	return nil
 }
 
-// Cursor moves through the entries of an engine in the order of their keys.  Its
-// methods return an entry, or nil if there is none.
-type Cursor interface {
-	Seek(key []byte) (k, v []byte) // moves to the first entry at or after `key`
-	Last() (k, v []byte)
-	Next() (k, v []byte)
-	Prev() (k, v []byte)
+// Batch is a batch of writes in LevelDB's form.
+type Batch interface {
+	Put(key, value []byte)
+	Delete(key []byte)
 }
 
-// Walk visits the entries of a cursor as Database.Scan does.
-func Walk(cursor Cursor, start []byte, backward bool, visit func(key, value []byte) bool) {
-	key, value := cursor.Seek(start)
-	next := cursor.Next
-	if backward {
-		next = cursor.Prev
-		if len(start) == 0 || key == nil {
-			key, value = cursor.Last()
-		} else if !bytes.Equal(key, start) {
-			key, value = cursor.Prev()
+// Fill adds each update to the batch.
+func Fill(batch Batch, updates []Update) {
+	for _, update := range updates {
+		if update.Delete {
+			batch.Delete(update.Key)
+		} else {
+			batch.Put(update.Key, update.Value)
 		}
-	}
-	for key != nil && visit(key, value) {
-		key, value = next()
 	}
 }
 
 // Database is an open database.  Get, Write and Scan are called by many goroutines at
-// once, every other method by one and not during those calls.  If Write has limits, it
-// has a method Limits.
+// once, every other method by one and not during those calls.  It may be Limited and a
+// Worker as well.
 type Database interface {
 	// Get appends the value of `key`, which is valid during the call, to `to`, like
 	// append(to, value...).  An error that equals Driver.NotFound means that the
@@ -134,22 +131,34 @@ type Database interface {
 	Scan(start []byte, backward bool, visit func(key, value []byte) bool) error
 
 	Flush() error
-	Settle() error
-	Compact() error // may return Unsupported; Settle is called next
-	// Settings are the settings in force, read back from the engine.  Those of
-	// the Go runtime are added to them.
+	Compact() error // may return Unsupported
+	// Settings are the settings in force, read back from the engine or, if it
+	// cannot say, Requested.  Flags that are not among them are added likewise,
+	// and the settings of the Go runtime.
 	Settings() map[string]any
 	Close() error
 }
 
-// Defaults has the methods of a Database that hands over all that is written at once,
-// does no work in the background and does not compact.  An engine embeds it and
-// replaces those that do not hold.
+// Limited is a Database whose Write has limits.
+type Limited interface{ Limits() Limits }
+
+// Worker is a Database that works in the background.
+type Worker interface {
+	// Working returns whether a job is running or due.  Settle and compact call
+	// it, which may wait, until neither is; if none that is due is started within
+	// ten seconds, they fail.
+	Working() (running, due bool, err error)
+}
+
+// Defaults has the methods of a Database that hands over all that is written at once
+// and does not compact.  An engine embeds it and replaces those that do not hold.
 type Defaults struct{}
 
 func (Defaults) Flush() error   { return nil }
-func (Defaults) Settle() error  { return nil }
 func (Defaults) Compact() error { return Unsupported("does not compact on request") }
+
+// Requested marks the value of a setting that the engine cannot report.
+func Requested(value any) string { return fmt.Sprint(value, " (as requested)") }
 
 // Scans is in which order an engine visits its keys.
 type Scans int

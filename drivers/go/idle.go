@@ -12,13 +12,15 @@ const (
 	mostPolls = 10_000 // for which work is due and nothing runs: about ten seconds
 )
 
-// WaitUntilIdle returns once `poll` says that no job is running or due, for engines
-// that cannot wait for that themselves.  It fails if work that is due is not
-// started.
-func WaitUntilIdle(poll func() (running, due bool, err error)) error {
+// settle returns once no job of the database is running or due.
+func (d *openDatabase) settle() error {
+	worker, ok := d.Database.(Worker)
+	if !ok {
+		return d.failure.get()
+	}
 	for idle, stuck := 0, 0; idle < idlePolls; time.Sleep(pollPause) {
-		running, due, err := poll()
-		if err != nil {
+		running, due, err := worker.Working()
+		if err := errors.Join(d.failure.get(), err); err != nil {
 			return err
 		}
 		switch {
@@ -36,14 +38,12 @@ func WaitUntilIdle(poll func() (running, due bool, err error)) error {
 	return nil
 }
 
-// FirstError keeps the first error of an engine's background work.
-type FirstError struct {
+type firstError struct {
 	mutex sync.Mutex
 	err   error
 }
 
-// Set keeps `err` if it is the first.
-func (f *FirstError) Set(err error) {
+func (f *firstError) set(err error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if f.err == nil {
@@ -51,8 +51,7 @@ func (f *FirstError) Set(err error) {
 	}
 }
 
-// Get returns what is kept.
-func (f *FirstError) Get() error {
+func (f *firstError) get() error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	return f.err

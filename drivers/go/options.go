@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"sort"
 	"strconv"
@@ -56,19 +57,18 @@ func toOptions(options *C.kvm_options) (Options, error) {
 		KeySize:         uint64(options.key_size),
 		ValueSize:       uint64(options.value_size),
 		flags:           flags,
+		failure:         &firstError{},
 	}, nil
 }
 
 // lines returns "name=value" lines, sorted by name.
-func lines(settings ...map[string]any) string {
+func lines(settings map[string]any) string {
 	var all []string
-	for _, some := range settings {
-		for name, value := range some {
-			if value == "" {
-				value = `""`
-			}
-			all = append(all, fmt.Sprintf("%s=%v\n", name, value))
+	for name, value := range settings {
+		if value == "" {
+			value = `""`
 		}
+		all = append(all, fmt.Sprintf("%s=%v\n", name, value))
 	}
 	sort.Strings(all)
 	return strings.Join(all, "")
@@ -76,7 +76,15 @@ func lines(settings ...map[string]any) string {
 
 //export KvmGoSettings
 func KvmGoSettings(handle unsafe.Pointer, text *C.char, room C.size_t) C.size_t {
-	all := lines((*openDatabase)(handle).Settings(), runtimeSettings())
+	database := (*openDatabase)(handle)
+	settings := database.Settings()
+	maps.Copy(settings, runtimeSettings())
+	for name, value := range database.flags {
+		if _, reported := settings[name]; !reported {
+			settings[name] = Requested(value)
+		}
+	}
+	all := lines(settings)
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(text)), room), all)
 	return C.size_t(len(all))
 }

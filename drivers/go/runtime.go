@@ -36,11 +36,11 @@ func runtimeSettings() map[string]any {
 	metrics.Read(samples)
 	settings := map[string]any{
 		"go":         runtime.Version(),
-		"GOGC":       samples[0].Value.Uint64(),
-		"GOMEMLIMIT": samples[1].Value.Uint64(),
-		"GOMAXPROCS": samples[2].Value.Uint64(),
+		"gogc":       samples[0].Value.Uint64(),
+		"gomemlimit": samples[1].Value.Uint64(),
+		"gomaxprocs": samples[2].Value.Uint64(),
 	}
-	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
+	for _, name := range []string{"gogc", "gomemlimit"} {
 		if settings[name].(uint64) >= math.MaxInt64 {
 			settings[name] = "off"
 		}

@@ -8,9 +8,6 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// Options.WithSyncWrites: true is needed "to survive hard reboots".
-const source = "https://github.com/dgraph-io/badger/blob/v4.9.6/options.go"
-
 func init() {
 	kvmatrix.Register(kvmatrix.Driver{
 		Name:    "badger",
@@ -18,7 +15,9 @@ func init() {
 		Codec:   "snappy",
 		Module:  "github.com/dgraph-io/badger/v4",
 		Flags:   flags,
-		Guarantees: kvmatrix.Documented(source,
+		// Options.WithSyncWrites: true is needed "to survive hard reboots".
+		Guarantees: kvmatrix.Documented(
+			"https://github.com/dgraph-io/badger/blob/v4.9.6/options.go",
 			kvmatrix.MayBeCorrupt, kvmatrix.LosesNothing, kvmatrix.LosesNothing),
 		NotFound: badger.ErrKeyNotFound,
 		Open:     open,
@@ -27,46 +26,26 @@ func init() {
 
 type database struct {
 	*badger.DB
-	options kvmatrix.Options
-	failed  *kvmatrix.FirstError // of background work
+	kvmatrix.Options
 }
 
 func open(options kvmatrix.Options) (kvmatrix.Database, error) {
-	failed := &kvmatrix.FirstError{}
-	db, err := badger.Open(tune(options).WithLogger(logger{failed}))
-	if err != nil {
-		return nil, err
+	db, err := badger.Open(tune(options))
+	return database{db, options}, err
+}
+
+func (d database) Flush() error   { return nil } // writes go to mapped files
+func (d database) Compact() error { return d.Flatten(1) }
+
+func (d database) Working() (running, due bool, err error) {
+	tables := 0
+	for _, level := range d.Levels() {
+		tables += level.NumTables
+		due = due || level.Score >= 1 && (level.Level == 0 || level.Adjusted >= 1)
 	}
-	return database{db, options, failed}, nil
-}
-
-func (d database) Flush() error { return nil } // writes go to mapped files
-
-func (d database) Settle() error {
-	return kvmatrix.WaitUntilIdle(func() (running, due bool, err error) {
-		tables := 0
-		for _, level := range d.Levels() {
-			tables += level.NumTables
-			due = due || level.Score >= 1 && (level.Level == 0 || level.Adjusted >= 1)
-		}
-		// Files of memtables and tables remain until they have been written out
-		// or merged.
-		running = d.files(".mem") > 1 || d.files(".sst") > tables || tablesInCompaction() > 0
-		return running, due, d.failed.Get()
-	})
-}
-
-func (d database) Compact() error {
-	return d.Flatten(1)
-}
-
-// Close leaves a database open whose background work has failed: Badger repeats
-// it without end, and would wait for it.
-func (d database) Close() error {
-	if err := d.failed.Get(); err != nil {
-		return err
-	}
-	return d.DB.Close()
+	// Files of memtables and tables remain until they have been written out or merged.
+	running = d.files(".mem") > 1 || d.files(".sst") > tables || tablesInCompaction() > 0
+	return running, due, nil
 }
 
 func (d database) Write(batch []kvmatrix.Update) error {
@@ -94,7 +73,7 @@ func (d database) Scan(start []byte, backward bool, visit func(key, value []byte
 	defer txn.Discard()
 	options := badger.DefaultIteratorOptions
 	options.Reverse = backward
-	options.PrefetchSize = d.options.Int("prefetch_size")
+	options.PrefetchSize = d.Int("prefetch_size")
 	options.PrefetchValues = options.PrefetchSize > 0
 	it := txn.NewIterator(options)
 	defer it.Close()

@@ -24,7 +24,7 @@ var flags = []kvmatrix.Flag{
 
 func tune(wanted kvmatrix.Options) badger.Options {
 	number := func(flag string) int64 { return int64(wanted.Int(flag)) }
-	tuned := badger.DefaultOptions(wanted.Path)
+	tuned := badger.DefaultOptions(wanted.Path).WithLogger(logger{wanted})
 	tuned.SyncWrites = wanted.Durability != kvmatrix.Buffered
 	tuned.BlockCacheSize = max(int64(wanted.CacheSize), 1) // 0 is refused
 	tuned.IndexCacheSize = number("index_cache_size")
@@ -45,11 +45,11 @@ func tune(wanted kvmatrix.Options) badger.Options {
 
 // Limits depend on the memtable: a transaction must fit in 15 % of it.
 func (d database) Limits() kvmatrix.Limits {
-	inTree := d.options.ValueSize
+	inTree := d.ValueSize
 	if inTree >= uint64(d.Opts().ValueThreshold) {
 		inTree = 12 // only where it is in the value log
 	}
-	each := d.options.KeySize + inTree + 2 + 10 // its estimate, and a version
+	each := d.KeySize + inTree + 2 + 10 // its estimate, and a version
 	return kvmatrix.Limits{
 		KeySize:   65_000,
 		ValueSize: uint64(d.Opts().ValueLogFileSize),
@@ -60,21 +60,21 @@ func (d database) Limits() kvmatrix.Limits {
 func (d database) Settings() map[string]any {
 	all := d.Opts()
 	return map[string]any{
-		"BlockCacheSize": all.BlockCacheSize,
-		"BlockSize":      all.BlockSize,
-		"Compression":    all.Compression,
-		"IndexCacheSize": all.IndexCacheSize,
-		"MemTableSize":   all.MemTableSize,
-		"NumCompactors":  all.NumCompactors,
-		"NumMemtables":   all.NumMemtables,
-		"SyncWrites":     all.SyncWrites,
-		"ValueThreshold": all.ValueThreshold,
+		"block_cache_size":        all.BlockCacheSize,
+		"block_size":              all.BlockSize,
+		"compression":             all.Compression,
+		"index_cache_size":        all.IndexCacheSize,
+		"write_buffer_size":       all.MemTableSize,
+		"max_background_jobs":     all.NumCompactors,
+		"max_write_buffer_number": all.NumMemtables,
+		"sync_writes":             all.SyncWrites,
+		"value_threshold":         all.ValueThreshold,
 	}
 }
 
 // files returns how many files have a name that ends in `suffix`.
 func (d database) files(suffix string) int {
-	names, _ := filepath.Glob(filepath.Join(d.options.Path, "*"+suffix))
+	names, _ := filepath.Glob(filepath.Join(d.Path, "*"+suffix))
 	return len(names)
 }
 
@@ -82,11 +82,11 @@ func tablesInCompaction() int64 {
 	return expvar.Get("badger_compaction_current_num_lsm").(*expvar.Int).Value()
 }
 
-// logger keeps the first error, after which Badger tries again, and prints nothing.
-type logger struct{ failed *kvmatrix.FirstError }
+// logger reports errors, after which Badger tries again without end, and prints nothing.
+type logger struct{ kvmatrix.Options }
 
 func (l logger) Errorf(format string, values ...any) {
-	l.failed.Set(fmt.Errorf(format, values...))
+	l.ReportFailure(fmt.Errorf(format, values...))
 }
 func (logger) Warningf(string, ...any) {}
 func (logger) Infof(string, ...any)    {}

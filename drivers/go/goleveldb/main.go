@@ -3,6 +3,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"path/filepath"
 	"sync"
 
@@ -13,9 +14,6 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/util"
 )
 
-// WriteOptions.Sync: if false, "some recent writes may be lost".
-const source = "https://github.com/syndtr/goleveldb/blob/v1.0.0/leveldb/opt/options.go"
-
 func init() {
 	kvmatrix.Register(kvmatrix.Driver{
 		Name:    "goleveldb",
@@ -23,7 +21,9 @@ func init() {
 		Codec:   "snappy",
 		Module:  "github.com/syndtr/goleveldb",
 		Flags:   flags,
-		Guarantees: kvmatrix.Documented(source,
+		// WriteOptions.Sync: if false, "some recent writes may be lost".
+		Guarantees: kvmatrix.Documented(
+			"https://github.com/syndtr/goleveldb/blob/v1.0.0/leveldb/opt/options.go",
 			kvmatrix.LosesNewest, kvmatrix.LosesNewest, kvmatrix.LosesNothing),
 		NotFound: leveldb.ErrNotFound,
 		Open:     open,
@@ -33,93 +33,66 @@ func init() {
 type database struct {
 	*leveldb.DB
 	kvmatrix.Defaults // a write has handed everything over
-	path              string
 	tuned             *opt.Options
 	write             *opt.WriteOptions
-	left              *string // the log of a full memtable that Settle has found left
+	path, fullLog     string // fullLog is that of a full memtable
+	polls             int    // that have seen it
 }
 
 func open(options kvmatrix.Options) (kvmatrix.Database, error) {
 	tuned := tune(options)
 	db, err := leveldb.OpenFile(options.Path, tuned)
-	if err != nil {
-		return nil, err
-	}
 	write := &opt.WriteOptions{Sync: options.Durability == kvmatrix.Durable}
-	return database{DB: db, path: options.Path, tuned: tuned, write: write, left: new(string)}, nil
+	return &database{DB: db, tuned: tuned, write: write, path: options.Path}, err
 }
 
-// lostPolls is after how many polls a full memtable counts as left: goleveldb loses
-// the request to write it if the goroutine is busy, and repeats it in a later write.
-const lostPolls = 100
-
-func (d database) Settle() error {
-	polls := 0
-	return kvmatrix.WaitUntilIdle(func() (running, due bool, err error) {
-		// A range that has no entry: waits for the compaction that is running.
-		after := bytes.Repeat([]byte{0xff}, 16)
-		if err := d.CompactRange(util.Range{Start: after}); err != nil {
-			return false, false, err
-		}
-		logs, _ := filepath.Glob(filepath.Join(d.path, "*.log"))
-		if len(logs) > 1 && logs[0] != *d.left {
-			if polls++; polls < lostPolls {
-				return true, false, nil
-			}
-			*d.left = logs[0]
-		}
-		var stats leveldb.DBStats
-		err = d.Stats(&stats)
-		for level, size := range stats.LevelSizes {
-			due = due || level > 0 && size >= d.tuned.GetCompactionTotalSize(level)
-		}
-		tables := stats.LevelTablesCounts
-		due = due || len(tables) > 0 && tables[0] >= d.tuned.GetCompactionL0Trigger()
-		return false, due, err
-	})
+func (d *database) Working() (running, due bool, err error) {
+	// A range that has no entry: waits for the compaction that is running.
+	after := util.Range{Start: bytes.Repeat([]byte{0xff}, 16)}
+	var stats leveldb.DBStats
+	err = errors.Join(d.CompactRange(after), d.Stats(&stats))
+	for level, size := range stats.LevelSizes {
+		due = due || level > 0 && size >= d.tuned.GetCompactionTotalSize(level) ||
+			level == 0 && stats.LevelTablesCounts[0] >= d.tuned.GetCompactionL0Trigger()
+	}
+	return d.hasFullMemtable(), due, err
 }
 
-func (d database) Compact() error {
-	return d.CompactRange(util.Range{})
+// hasFullMemtable gives up after 100 polls: goleveldb loses the request to write a full
+// memtable if the goroutine is busy, and repeats it in a later write.
+func (d *database) hasFullMemtable() bool {
+	logs, _ := filepath.Glob(filepath.Join(d.path, "*.log"))
+	if len(logs) < 2 {
+		return false
+	}
+	if logs[0] != d.fullLog {
+		d.fullLog, d.polls = logs[0], 0
+	}
+	d.polls++
+	return d.polls < 100
 }
+
+func (d *database) Compact() error { return d.CompactRange(util.Range{}) }
 
 var batches = sync.Pool{New: func() any { return &leveldb.Batch{} }} // to reuse their memory
 
-func (d database) Write(updates []kvmatrix.Update) error {
+func (d *database) Write(updates []kvmatrix.Update) error {
 	batch := batches.Get().(*leveldb.Batch)
 	defer batches.Put(batch)
 	batch.Reset()
-	for _, update := range updates {
-		if update.Delete {
-			batch.Delete(update.Key)
-		} else {
-			batch.Put(update.Key, update.Value)
-		}
-	}
+	kvmatrix.Fill(batch, updates)
 	return d.DB.Write(batch, d.write)
 }
 
-func (d database) Get(key, to []byte) (value []byte, found bool, err error) {
+func (d *database) Get(key, to []byte) (value []byte, found bool, err error) {
 	stored, err := d.DB.Get(key, nil)
 	return append(to, stored...), true, err
 }
 
-func (d database) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
+func (d *database) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
 	it := d.NewIterator(nil, nil)
 	defer it.Release()
-	valid := it.Seek(start)
-	next := it.Next
-	if backward {
-		next = it.Prev
-		if len(start) == 0 || !valid {
-			valid = it.Last()
-		} else if !bytes.Equal(it.Key(), start) {
-			valid = it.Prev()
-		}
-	}
-	for valid && visit(it.Key(), it.Value()) {
-		valid = next()
-	}
+	kvmatrix.Iterate(it, start, backward, visit)
 	return it.Error()
 }
 

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"kvmatrix"
 
 	"github.com/syndtr/goleveldb/leveldb/filter"
@@ -36,15 +34,10 @@ func tune(options kvmatrix.Options) *opt.Options {
 	return tuned
 }
 
-func (d database) Settings() map[string]any {
-	asRequested := func(value any) string { return fmt.Sprint(value, " (as requested)") }
+func (d *database) Settings() map[string]any {
 	return map[string]any{
-		"block_cache":       asRequested(d.tuned.GetBlockCacheCapacity()),
-		"block_size":        asRequested(d.tuned.GetBlockSize()),
-		"compression":       asRequested(d.tuned.GetCompression()),
-		"filter":            asRequested(d.tuned.GetFilter() != nil),
-		"open_files":        asRequested(d.tuned.GetOpenFilesCacheCapacity()),
-		"sync":              asRequested(d.write.GetSync()),
-		"write_buffer_size": asRequested(d.tuned.GetWriteBuffer()),
+		"block_cache": kvmatrix.Requested(d.tuned.GetBlockCacheCapacity()),
+		"compression": kvmatrix.Requested(d.tuned.GetCompression()),
+		"sync":        kvmatrix.Requested(d.write.GetSync()),
 	}
 }

@@ -24,7 +24,6 @@ func init() {
 }
 
 func (n null) Flush() error   { return nil }
-func (n null) Settle() error  { return nil }
 func (n null) Compact() error { return nil }
 func (n null) Settings() map[string]any {
 	return map[string]any{"stores": "nothing"}

@@ -10,9 +10,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// WriteOptions.Sync: if false, "a recent write may be lost".
-const source = "https://github.com/cockroachdb/pebble/blob/v2.1.7/options.go"
-
 func init() {
 	kvmatrix.Register(kvmatrix.Driver{
 		Name:    "pebble",
@@ -20,7 +17,9 @@ func init() {
 		Codec:   "snappy",
 		Module:  "github.com/cockroachdb/pebble/v2",
 		Flags:   flags,
-		Guarantees: kvmatrix.Documented(source,
+		// WriteOptions.Sync: if false, "a recent write may be lost".
+		Guarantees: kvmatrix.Documented(
+			"https://github.com/cockroachdb/pebble/blob/v2.1.7/options.go",
 			kvmatrix.LosesNewest, kvmatrix.LosesNewest, kvmatrix.LosesNothing),
 		NotFound: pebble.ErrNotFound,
 		Open:     open,
@@ -29,38 +28,30 @@ func init() {
 
 type database struct {
 	*pebble.DB
-	write  *pebble.WriteOptions
-	path   string
-	failed *kvmatrix.FirstError // of background work
+	path  string
+	write *pebble.WriteOptions
 }
 
 func open(options kvmatrix.Options) (kvmatrix.Database, error) {
-	failed := &kvmatrix.FirstError{}
 	tuned := tune(options)
 	defer tuned.Cache.Unref()
-	tuned.EventListener = &pebble.EventListener{BackgroundError: failed.Set}
 	db, err := pebble.Open(options.Path, tuned)
-	if err != nil {
-		return nil, err
-	}
 	write := &pebble.WriteOptions{Sync: options.Durability == kvmatrix.Durable}
-	return database{db, write, options.Path, failed}, nil
+	return database{db, options.Path, write}, err
 }
 
 // Flush synchronises the log: Pebble buffers it, and cannot hand it over otherwise.
 func (d database) Flush() error { return d.LogData(nil, pebble.Sync) }
 
-func (d database) Settle() error {
-	return kvmatrix.WaitUntilIdle(func() (running, due bool, err error) {
-		metrics := d.Metrics()
-		for _, level := range metrics.Levels {
-			due = due || level.Score > 0
-		}
-		running = metrics.Compact.NumInProgress > 0 || metrics.Flush.NumInProgress > 0 ||
-			metrics.Table.PendingStatsCollectionCount > 0 ||
-			metrics.Table.ObsoleteCount > 0 // are being deleted
-		return running, due, d.failed.Get()
-	})
+func (d database) Working() (running, due bool, err error) {
+	metrics := d.Metrics()
+	for _, level := range metrics.Levels {
+		due = due || level.Score > 0
+	}
+	running = metrics.Compact.NumInProgress > 0 || metrics.Flush.NumInProgress > 0 ||
+		metrics.Table.PendingStatsCollectionCount > 0 ||
+		metrics.Table.ObsoleteCount > 0 // are being deleted
+	return running, due, nil
 }
 
 func (d database) Compact() error {
@@ -87,24 +78,17 @@ func (d database) Get(key, to []byte) (value []byte, found bool, err error) {
 	return append(to, stored...), true, closer.Close()
 }
 
+type iterator struct{ *pebble.Iterator }
+
+func (it iterator) Seek(key []byte) bool { return it.SeekGE(key) }
+
 func (d database) Scan(start []byte, backward bool, visit func(key, value []byte) bool) error {
 	it, err := d.NewIter(nil)
 	if err != nil {
 		return err
 	}
 	defer it.Close()
-	valid, next := false, it.Next
-	switch {
-	case !backward:
-		valid = it.SeekGE(start)
-	case len(start) == 0:
-		valid, next = it.Last(), it.Prev
-	default: // before the next possible key
-		valid, next = it.SeekLT(append(bytes.Clone(start), 0)), it.Prev
-	}
-	for valid && visit(it.Key(), it.Value()) {
-		valid = next()
-	}
+	kvmatrix.Iterate(iterator{it}, start, backward, visit)
 	return it.Error()
 }
 

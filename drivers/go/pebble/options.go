@@ -40,8 +40,9 @@ func tune(options kvmatrix.Options) *pebble.Options {
 		CompactionConcurrencyRange: func() (lower, upper int) {
 			return 1, options.Int("max_background_jobs")
 		},
-		MaxOpenFiles: options.Int("open_files"),
-		Logger:       quiet{pebble.DefaultLogger},
+		MaxOpenFiles:  options.Int("open_files"),
+		Logger:        quiet{pebble.DefaultLogger},
+		EventListener: &pebble.EventListener{BackgroundError: options.ReportFailure},
 	}
 	if options.Bool("newest_format") {
 		tuned.FormatMajorVersion = pebble.FormatNewest
@@ -67,10 +68,7 @@ func (quiet) Infof(string, ...any) {}
 // Settings returns what Pebble has written to its file OPTIONS, for the database
 // and for level 0.
 func (d database) Settings() map[string]any {
-	settings := map[string]any{"sync": "false (as requested)"}
-	if d.write.Sync {
-		settings["sync"] = "true (as requested)"
-	}
+	settings := map[string]any{"sync": kvmatrix.Requested(d.write.Sync)}
 	names, _ := filepath.Glob(filepath.Join(d.path, "OPTIONS-*"))
 	if len(names) == 0 {
 		return settings
