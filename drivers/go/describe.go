@@ -12,22 +12,25 @@ import (
 	"unsafe"
 )
 
-// module returns the path and version of the engine's module.
-func module() (path, version string) {
+// module returns the path and version of the engine's module.  It fails if the plug-in
+// does not contain it.
+func module() (path, version string, err error) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || registered.Module == "" {
-		return "", "1"
+		return "", "1", nil
 	}
 	for _, dependency := range info.Deps {
 		if dependency.Path == registered.Module {
-			return dependency.Path, strings.TrimPrefix(dependency.Version, "v")
+			return dependency.Path, strings.TrimPrefix(dependency.Version, "v"), nil
 		}
 	}
-	return registered.Module, "unknown"
+	err = fmt.Errorf("Driver.Module: %s is not in the plug-in; "+
+		"expected a path that go.mod requires", registered.Module)
+	return registered.Module, "unknown", err
 }
 
 func origin() string {
-	path, version := module()
+	path, version, _ := module()
 	if path == "" {
 		return "this repository"
 	}
@@ -49,7 +52,7 @@ func buildFlags() string {
 
 //export KvmGoVersion
 func KvmGoVersion() *C.char {
-	_, version := module()
+	_, version, _ := module()
 	return C.CString(version)
 }
 

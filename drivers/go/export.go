@@ -7,7 +7,6 @@ import "C"
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"unsafe"
 )
@@ -16,8 +15,10 @@ import (
 // is pinned.
 type openDatabase struct {
 	Database
-	Options
-	pin runtime.Pinner
+	limits   Limits
+	settings string
+	failure  *firstError
+	pin      runtime.Pinner
 }
 
 // An openSession is a thread's session likewise, with the memory that belongs to it.
@@ -43,39 +44,24 @@ func view(b C.kvm_bytes) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(b.data)), b.size)
 }
 
-func explain(failure *C.kvm_error, text string) {
-	room := unsafe.Slice((*byte)(unsafe.Pointer(&failure.text[0])), len(failure.text))
-	room[copy(room[:len(room)-1], text)] = 0
-}
-
-// unfinished is the status of a call that has not returned.
-const unfinished C.kvm_status = 1 << 30
-
-// begin marks a call as unfinished.
-func begin(status *C.kvm_status) *C.kvm_status {
-	*status = unfinished
-	return status
-}
-
-// contain is deferred by each call from C, which no panic may leave.  It does not
-// call recover, which costs 2 ns, if the call has returned.
-func contain(failure *C.kvm_error, status *C.kvm_status) {
-	if *status == unfinished {
-		explain(failure, fmt.Sprint("panic: ", recover()))
-		*status = C.KVM_FAILED
+func open(options Options) (*openDatabase, error) {
+	if _, _, err := module(); err != nil {
+		return nil, err
 	}
-}
-
-func answer(failure *C.kvm_error, err error) C.kvm_status {
-	if err == nil {
-		return C.KVM_OK
+	setRuntime(options)
+	database, err := registered.Open(options)
+	if err != nil {
+		return nil, err
 	}
-	explain(failure, err.Error())
-	var unsupported Unsupported
-	if errors.As(err, &unsupported) {
-		return C.KVM_UNSUPPORTED
+	if database == nil {
+		return nil, errors.New("Driver.Open returned neither a database nor an error")
 	}
-	return C.KVM_FAILED
+	opened := &openDatabase{Database: database, failure: options.failure}
+	if limited, ok := database.(Limited); ok {
+		opened.limits = limited.Limits()
+	}
+	opened.settings = lines(inForce(database.Settings(), options))
+	return opened, nil
 }
 
 //export KvmGoOpen
@@ -85,12 +71,10 @@ func KvmGoOpen(options *C.kvm_options, handle *unsafe.Pointer, failure *C.kvm_er
 	if err != nil {
 		return answer(failure, err)
 	}
-	setRuntime(parsed)
-	database, err := registered.Open(parsed)
+	opened, err := open(parsed)
 	if err != nil {
 		return answer(failure, err)
 	}
-	opened := &openDatabase{Database: database, Options: parsed}
 	opened.pin.Pin(opened)
 	*handle = unsafe.Pointer(opened)
 	return C.KVM_OK
@@ -109,11 +93,7 @@ func KvmGoClose(handle unsafe.Pointer, failure *C.kvm_error) (status C.kvm_statu
 
 //export KvmGoLimits
 func KvmGoLimits(handle unsafe.Pointer, result *C.kvm_limits) {
-	limited, ok := (*openDatabase)(handle).Database.(Limited)
-	if !ok {
-		return
-	}
-	limits := limited.Limits()
+	limits := (*openDatabase)(handle).limits
 	result.key_size = C.uint64_t(limits.KeySize)
 	result.value_size = C.uint64_t(limits.ValueSize)
 	result.batch_size = C.uint64_t(limits.BatchSize)

@@ -32,7 +32,7 @@ func (d *openDatabase) settle() error {
 			idle++
 		}
 		if stuck > mostPolls {
-			return errors.New("work that is due is not started")
+			return errors.New("work that Working says is due is not started")
 		}
 	}
 	return nil

@@ -25,13 +25,21 @@ func parse(text string, example any) (value any, err error) {
 }
 
 // Int returns the value of a flag whose default is a uint64.
-func (o Options) Int(flag string) int { return int(o.flags[flag].(uint64)) }
+func (o Options) Int(flag string) int { return int(valueOf[uint64](o, flag)) }
 
 // Bool returns the value of a flag whose default is a bool.
-func (o Options) Bool(flag string) bool { return o.flags[flag].(bool) }
+func (o Options) Bool(flag string) bool { return valueOf[bool](o, flag) }
 
 // Text returns the value of a flag whose default is a string.
-func (o Options) Text(flag string) string { return o.flags[flag].(string) }
+func (o Options) Text(flag string) string { return valueOf[string](o, flag) }
+
+func valueOf[T any](options Options, flag string) T {
+	value, ok := options.flags[flag].(T)
+	if !ok {
+		panic(fmt.Sprintf("Driver.Flags has no flag %q of the type %T", flag, value))
+	}
+	return value
+}
 
 func toOptions(options *C.kvm_options) (Options, error) {
 	flags := map[string]any{}
@@ -61,6 +69,18 @@ func toOptions(options *C.kvm_options) (Options, error) {
 	}, nil
 }
 
+// inForce adds the settings of the runtime to those of an engine, and its flags.
+func inForce(engine map[string]any, options Options) map[string]any {
+	settings := runtimeSettings()
+	maps.Copy(settings, engine)
+	for name, value := range options.flags {
+		if _, reported := settings[name]; !reported {
+			settings[name] = Requested(value)
+		}
+	}
+	return settings
+}
+
 // lines returns "name=value" lines, sorted by name.
 func lines(settings map[string]any) string {
 	var all []string
@@ -76,15 +96,7 @@ func lines(settings map[string]any) string {
 
 //export KvmGoSettings
 func KvmGoSettings(handle unsafe.Pointer, text *C.char, room C.size_t) C.size_t {
-	database := (*openDatabase)(handle)
-	settings := database.Settings()
-	maps.Copy(settings, runtimeSettings())
-	for name, value := range database.flags {
-		if _, reported := settings[name]; !reported {
-			settings[name] = Requested(value)
-		}
-	}
-	all := lines(settings)
+	all := (*openDatabase)(handle).settings
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(text)), room), all)
 	return C.size_t(len(all))
 }

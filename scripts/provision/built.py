@@ -1,5 +1,6 @@
 """Building the harness, and whether every engine that was chosen has been built."""
 
+import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -166,9 +167,14 @@ def _problem(drivers: Path, engine: str) -> str:
             timeout=_PATIENCE_S,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{path} --version does not answer: {error}"
+    except subprocess.TimeoutExpired:
+        return f"{path} --version does not answer within {_PATIENCE_S} s"
+    except OSError as error:
+        return f"{path} --version cannot be started: {error.strerror}"
     if done.returncode:
         said = " ".join(done.stderr.split())[-_EXCERPT_CHARS:]
         return f"{path} --version failed with status {done.returncode}: {said}"
+    named = re.search(r"^engine: +(\S+) ", done.stdout, re.MULTILINE)
+    if named and named[1] != engine:
+        return f"{path} has an engine named {named[1]}; expected {engine}"
     return ""

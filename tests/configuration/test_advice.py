@@ -30,7 +30,8 @@ def test_every_engine_that_is_compared_has_an_advised_row() -> None:
         if engine.name in UNADVISED:
             assert f"{engine.name}-advised" not in CONFIG.engines
             continue
-        advised = CONFIG.engines[f"{engine.name}-advised"]
+        advised = CONFIG.engines.get(f"{engine.name}-advised")
+        assert advised, f"{engine.name} has no advised row, and is not in UNADVISED"
         assert (advised.variant_of, advised.role) == (engine.name, "variant")
 
 

@@ -70,7 +70,9 @@ Model Expected(const Written& written) {
 std::vector<Entry> Entries(Session& session) {
   Model entries;
   session.Scan({}, Order::kForward, [&](auto key, auto value) {
-    return entries.emplace(key, value).second;
+    const bool is_new = entries.emplace(key, value).second;
+    EXPECT_TRUE(is_new) << "the scan visits a key twice: " << key;
+    return is_new;
   });
   return {entries.begin(), entries.end()};
 }

@@ -111,6 +111,7 @@ void CrashWhenForked() {
 void PromiseNothing(const char* const*, kvm_guarantee*) {}
 
 const kvm_flag kOddFlag[] = {{"level", "int", "3", "a level"}};
+const kvm_flag kSpacedFlag[] = {{"le vel", "uint64", "3", "a level"}};
 const kvm_flag kOddDefault[] = {{"level", "uint64", "three", "a level"}};
 const kvm_flag kTakenFlag[] = {{"num", "uint64", "3", "a number"}};
 
@@ -126,6 +127,7 @@ const std::map<std::string, void (*)()> kMisbehaviours = {
     {"smaller", [] { driver.size = offsetof(kvm_driver, get_block); }},
     {"larger", [] { driver.size += 64; }},
     {"odd-flag", [] { SetFlags(kOddFlag); }},
+    {"spaced-flag", [] { SetFlags(kSpacedFlag); }},
     {"odd-default", [] { SetFlags(kOddDefault); }},
     {"taken-flag", [] { SetFlags(kTakenFlag); }},
     {"throws-when-loaded", [] { throw std::runtime_error("no licence"); }},

@@ -122,7 +122,8 @@ for name in $(sed -n 's/^name = "\(.*\)"/\1/p' configs/engines.toml \
   case " $FAILING " in
     *" $name "*) echo "$name.cc:1: error: broken"; status=1; continue ;;
   esac
-  printf '#!/bin/sh\nexit %s\n' "${ANSWER:-0}" > "$path"; chmod +x "$path"
+  printf '#!/bin/sh\necho "engine:      %s 1"\nexit %s\n' \
+    "${NAMED:-$name}" "${ANSWER:-0}" > "$path"; chmod +x "$path"
 done
 exit "$status"
 """

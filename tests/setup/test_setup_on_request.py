@@ -33,7 +33,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     monkeypatch.chdir(tmp_path)
     checkout = put_checkout(tmp_path, monkeypatch)
     put_cargo(tmp_path, monkeypatch)
-    for name in ("FAILING", "WHY", "UNBUILT", "ANSWER"):
+    for name in ("FAILING", "WHY", "UNBUILT", "ANSWER", "NAMED"):
         monkeypatch.delenv(name, raising=False)
     on_request(checkout, "crated", engines_text(CRATED))
     on_request(checkout, "plain", '[[engine]]\nname = "plain"\n')
@@ -230,6 +230,14 @@ def test_an_executable_that_does_not_answer_is_named(
 ) -> None:
     monkeypatch.setenv("ANSWER", "7")
     assert "db_bench_engine --version failed with status 7" in partly(checkout)
+
+
+def test_an_executable_with_another_engine_is_named(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NAMED", "other")
+    output = partly(checkout)
+    assert "has an engine named other; expected engine" in output
 
 
 def test_a_missing_toolchain_is_named_with_the_remedy(

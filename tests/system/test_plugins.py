@@ -19,6 +19,7 @@ PROBLEMS = {
     "incomplete": (REFUSED, "has a driver without a valid get"),
     "nameless": (REFUSED, "has a driver without a valid name"),
     "odd-flag": (REFUSED, "level has the type 'int'; expected bool, int64"),
+    "spaced-flag": (REFUSED, "flag 'le vel' has a name with other characters than"),
     "odd-default": (REFUSED, "level cannot have its default value, 'three'"),
     "taken-flag": (REFUSED, "the plug-in defines --num, which exists already"),
     "throws-when-loaded": (REFUSED, "misbehaving.so: no licence"),
