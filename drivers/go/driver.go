@@ -62,9 +62,9 @@ type Options struct {
 	failure            *firstError
 }
 
-// ReportFailure says that work in the background has failed.  The first error that is
-// reported is that of all later calls of settle, compact and close; the engine is then
-// not closed, as it might wait for that work.
+// ReportFailure says that work in the background has failed.  Later calls of settle,
+// compact and close return the first error reported, and close then leaves the engine
+// open, which might wait for that work without end.
 func (o Options) ReportFailure(err error) { o.failure.set(err) }
 
 // Limits is the most that a Write may contain; 0 means no limit.
@@ -132,21 +132,21 @@ type Database interface {
 
 	Flush() error
 	Compact() error // may return Unsupported
-	// Settings are the settings in force, read back from the engine or, if it
-	// cannot say, Requested.  Flags that are not among them are added likewise,
-	// and the settings of the Go runtime.
+	// Settings are the settings in force, read back from the engine once, after
+	// Open, or Requested if it cannot say.  Flags that are not among them are
+	// added as requested, and the settings of the Go runtime as they are.
 	Settings() map[string]any
 	Close() error
 }
 
-// Limited is a Database whose Write has limits.
+// Limited is a Database whose Write has limits, which are read once, after Open.
 type Limited interface{ Limits() Limits }
 
 // Worker is a Database that works in the background.
 type Worker interface {
-	// Working returns whether a job is running or due.  Settle and compact call
-	// it, which may wait, until neither is; if none that is due is started within
-	// ten seconds, they fail.
+	// Working returns whether a job is running or due, and may wait for jobs.
+	// Settle and compact call it until none is, and fail if a job remains due for
+	// about ten seconds and none runs.
 	Working() (running, due bool, err error)
 }
 

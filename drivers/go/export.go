@@ -44,6 +44,7 @@ func view(b C.kvm_bytes) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(b.data)), b.size)
 }
 
+// open opens the engine, and reads its limits and settings while an error can be returned.
 func open(options Options) (*openDatabase, error) {
 	if _, _, err := module(); err != nil {
 		return nil, err
