@@ -188,6 +188,15 @@ class Session {
   // not invalidate it.
   virtual std::optional<std::string_view> Get(std::string_view key) = 0;
 
+  // Makes each later Write() of this session durable if `durable`, as with
+  // Durability::kDurable, and otherwise only handed to the operating system,
+  // as with kBuffered.  Before the first call, the level is that of the
+  // Options.  Called only if Driver::mixes_durability.
+  virtual void SetDurable(bool durable) {
+    static_cast<void>(durable);
+    throw std::logic_error("the driver has one level of durability");
+  }
+
   // Gets `keys`, one value for each.  The views are valid as long as that of a
   // Get().  Called only if Driver::gets_blocks, in measurements that time no
   // single call, with at most 64 keys.
@@ -297,6 +306,10 @@ struct Driver {
   // Throws Unsupported if the engine cannot honour the options, and any other
   // exception, with a message for the user, if opening fails.
   std::unique_ptr<Database> (*open)(const Options& options);
+
+  // True: offers Session::SetDurable(), as engines do that take the level with
+  // each write or can change it while the database is open.
+  bool mixes_durability = false;
 
   // Of engines in other languages.
   bool gets_blocks = false;       // offers Session::GetBlock(): calls cost much
