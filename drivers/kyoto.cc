@@ -17,7 +17,9 @@ void Check(bool ok, const Db& db) {
 class KyotoSession final : public Session {
  public:
   KyotoSession(Db& db, const Options& options)
-      : db_(db), sync_(options.durability == Durability::kDurable) {}
+      : db_(db),
+        autosync_(ModeOf(options.durability) & Db::OAUTOSYNC),
+        sync_(options.durability == Durability::kDurable) {}
 
   void Write(std::span<const Update> batch) override {
     if (batch.size() > 1) Check(db_.begin_transaction(sync_), db_);
@@ -28,8 +30,11 @@ class KyotoSession final : public Session {
             db_);
     }
     if (batch.size() > 1) Check(db_.end_transaction(true), db_);
-    if (sync_ && FLAGS_sync_by_synchronize) Check(db_.synchronize(true), db_);
+    if (sync_ && !autosync_) Check(db_.synchronize(true), db_);
   }
+
+  // With OAUTOSYNC, every write stays durable.
+  void SetDurable(bool durable) override { sync_ = durable; }
 
   std::optional<std::string_view> Get(std::string_view key) override {
     size_t size = 0;
@@ -67,7 +72,8 @@ class KyotoSession final : public Session {
   bool NoRecord() const { return db_.error() == kc::BasicDB::Error::NOREC; }
 
   Db& db_;
-  const bool sync_;
+  const bool autosync_;
+  bool sync_;
   std::unique_ptr<char[]> value_;
 };
 
@@ -153,6 +159,7 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&kc::nearbyprime),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Kyoto>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

@@ -38,6 +38,8 @@ class LmdbSession final : public Session {
     Check(mdb_txn_commit(txn.release()));
   }
 
+  void SetDurable(bool durable) override { environment_.SetDurable(durable); }
+
   std::optional<std::string_view> Get(std::string_view key) override {
     MDB_val k = ToVal(key), value;
     const int code =
@@ -114,7 +116,7 @@ class Lmdb final : public Database {
   }
 
   Settings EffectiveSettings() override {
-    return Describe(environment_.get(), FlagsOf(durability_));
+    return Describe(environment_.get(), environment_.flags());
   }
 
  private:
@@ -141,6 +143,7 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&mdb_version),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Lmdb>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

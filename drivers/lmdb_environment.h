@@ -78,14 +78,27 @@ class Environment {
               unsigned readers, bool hold)
       : path_(std::move(path)),
         map_size_(map_size),
-        flags_(flags | MDB_NOTLS),
+        opened_with_(flags | MDB_NOTLS),
+        flags_(opened_with_),
         max_readers_(readers),
         hold_(hold) {
     Open();
   }
 
   MDB_env* get() const { return env_.get(); }
+  unsigned flags() const { return flags_; }
   MDB_dbi dbi() const { return dbi_; }
+
+  // Makes later commits of all sessions durable, or not: as the environment was
+  // opened, but at most as MDB_NOMETASYNC.  Not thread-safe.
+  void SetDurable(bool durable) {
+    constexpr unsigned kAny = MDB_NOSYNC | MDB_NOMETASYNC | MDB_MAPASYNC;
+    unsigned on = durable ? 0u : opened_with_ & kAny;
+    if (!durable && on == 0) on = MDB_NOMETASYNC;
+    Check(mdb_env_set_flags(env_.get(), kAny & ~on, 0));
+    Check(mdb_env_set_flags(env_.get(), on, 1));
+    flags_ = (opened_with_ & ~kAny) | on;
+  }
 
   // Returns the transaction of the reader, which sees every write that was
   // acknowledged before the call.
@@ -176,7 +189,8 @@ class Environment {
 
   const std::filesystem::path path_;
   const uint64_t map_size_;
-  const unsigned flags_;
+  const unsigned opened_with_;
+  unsigned flags_;  // in force
   const unsigned max_readers_;
   const bool hold_;
   Env env_{nullptr, &mdb_env_close};

@@ -22,7 +22,8 @@ namespace {
 // point-in-time where it is consistent."
 constexpr char kRecovery[] =
     "https://github.com/facebook/rocksdb/wiki/WAL-Recovery-Modes";
-constexpr char kSync[] =  // WriteOptions::sync
+// sync, and disableWAL: "the write may get lost after a crash", any of them.
+constexpr char kWriteOptions[] =
     "https://github.com/facebook/rocksdb/blob/v11.8.1/include/rocksdb/"
     "options.h";
 
@@ -44,7 +45,7 @@ rocksdb::Slice ToSlice(std::string_view s) { return {s.data(), s.size()}; }
 class RocksDbSession final : public Session {
  public:
   RocksDbSession(rocksdb::DB* db, bool sync) : db_(db) {
-    write_.sync = sync;
+    RocksDbSession::SetDurable(sync);
     if (!FLAGS_engine_defaults) read_.verify_checksums = FLAGS_verify_checksum;
   }
 
@@ -55,6 +56,11 @@ class RocksDbSession final : public Session {
                   : batch_.Delete(ToSlice(key)));
     }
     Check(db_->Write(write_, &batch_));
+  }
+
+  void SetDurable(bool durable) override {
+    write_.sync = durable;
+    write_.disableWAL = DisablesWal() && !durable;
   }
 
   std::optional<std::string_view> Get(std::string_view key) override {
@@ -94,6 +100,8 @@ class RocksDb final : public Database {
  public:
   explicit RocksDb(const Options& options)
       : sync_(options.durability == Durability::kDurable) {
+    if (sync_ && DisablesWal())
+      throw Unsupported("--disable_wal: no write is durable without a log");
     rocksdb::Options requested;
     requested.create_if_missing = true;
     SetCompression(requested, options.compression);
@@ -113,13 +121,17 @@ class RocksDb final : public Database {
     settings_["fast_crc32"] = rocksdb::crc32c::IsFastCrc32Supported();
     settings_["verify_checksum"] = AsRequested(verify);
     settings_["sync"] = AsRequested(sync_);
+    settings_["disable_wal"] = AsRequested(DisablesWal());
   }
 
   std::unique_ptr<Session> NewSession() override {
     return std::make_unique<RocksDbSession>(db_.get(), sync_);
   }
 
-  void Flush() override {}  // Write() has handed everything over
+  void Flush() override {  // Write() has handed the rest over
+    if (FLAGS_manual_wal_flush) Check(db_->FlushWAL(/*sync=*/false));
+    if (DisablesWal()) Check(db_->Flush({}));
+  }
   void Settle() override {
     // A job that is due starts at once.  RocksDB 7.8 cannot wait for it, and
     // later releases do so in a call that has no such limit.
@@ -189,14 +201,17 @@ const Driver kDriver = {
     .stores = true,
     .guarantees =
         [] {
+          if (DisablesWal())
+            return Guarantees{{{Promise::kMayBeCorrupt, kWriteOptions}}};
           return Guarantees{{{Promise::kLosesNewest, kRecovery},
                              {Promise::kLosesNewest, kRecovery},
-                             {Promise::kLosesNothing, kSync}}};
+                             {Promise::kLosesNothing, kWriteOptions}}};
         },
     .version = [] { return rocksdb::GetRocksVersionAsString(); },
     .code = reinterpret_cast<const void*>(&rocksdb::GetRocksVersionAsString),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<RocksDb>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

@@ -10,16 +10,12 @@
 namespace kvmatrix {
 namespace {
 
-// OFF: "the database might become corrupted".  NORMAL: "WAL mode is always
-// consistent with synchronous=NORMAL, but WAL mode does lose durability."
-constexpr char kDocument[] =
-    "https://sqlite.org/pragma.html#pragma_synchronous";
-
 using Connection = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
 
 class SqliteSession final : public Session {
  public:
-  SqliteSession(sqlite3* db, bool shared) : db_(db), shared_(shared) {}
+  SqliteSession(sqlite3* db, bool shared, Durability durability)
+      : db_(db), shared_(shared), durability_(durability) {}
 
   void Write(std::span<const Update> batch) override {
     // A read mark that is left open would keep the log from being restarted.
@@ -31,6 +27,13 @@ class SqliteSession final : public Session {
       Step(value ? put_ : delete_);
     }
     if (batch.size() > 1) Step(commit_);
+  }
+
+  // Outside of a transaction, as SQLite requires.
+  void SetDurable(bool durable) override {
+    const std::string value = Switched(durability_, durable);
+    Run(db_, "PRAGMA synchronous = " + value);
+    Run(db_, "PRAGMA synchronous", value);
   }
 
   std::optional<std::string_view> Get(std::string_view key) override {
@@ -56,6 +59,7 @@ class SqliteSession final : public Session {
  private:
   sqlite3* const db_;
   const bool shared_;
+  const Durability durability_;
   std::string value_;
   Statement begin_ = Prepare(db_, "BEGIN");
   Statement commit_ = Prepare(db_, "COMMIT");
@@ -84,7 +88,7 @@ class Sqlite final : public Database {
   std::unique_ptr<Session> NewSession() override {
     const std::lock_guard lock(mutex_);
     sqlite3* db = shared_ ? Open() : connections_[0].get();
-    return std::make_unique<SqliteSession>(db, shared_);
+    return std::make_unique<SqliteSession>(db, shared_, options_.durability);
   }
 
   Limits GetLimits() override {
@@ -143,14 +147,15 @@ const Driver kDriver = {
     .stores = true,
     .guarantees =
         [] {
-          return Guarantees{{{Promise::kMayBeCorrupt, kDocument},
-                             {Promise::kLosesNewest, kDocument},
-                             {Promise::kLosesNothing, kDocument}}};
+          return Guarantees{GuaranteeOf(Durability::kBuffered),
+                            GuaranteeOf(Durability::kConsistent),
+                            GuaranteeOf(Durability::kDurable)};
         },
     .version = [] { return std::string(sqlite3_libversion()); },
     .code = reinterpret_cast<const void*>(&sqlite3_libversion),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Sqlite>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

@@ -39,6 +39,9 @@ DEFINE_bool(autotran, true,
 DEFINE_bool(sync_by_synchronize, false,
             "with --durability=durable: synchronise by one synchronize(true) "
             "after each write instead of OAUTOSYNC");
+DEFINE_bool(buffered_autotran, false,
+            "with --durability=buffered: each write is a transaction "
+            "(OAUTOTRAN) that is not synchronised");
 
 namespace kvmatrix {
 
@@ -50,8 +53,9 @@ inline constexpr bool kTree = std::is_same_v<Db, kc::TreeDB>;
 
 // Returns what the durability adds to the mode of open().
 inline uint32_t ModeOf(Durability durability) {
-  uint32_t mode = 0;
+  uint32_t mode = FLAGS_buffered_autotran ? Db::OAUTOTRAN : 0;
   if (durability != Durability::kDurable) return mode;
+  mode = 0;
   if (FLAGS_autotran) mode |= Db::OAUTOTRAN;
   if (!FLAGS_sync_by_synchronize) mode |= Db::OAUTOSYNC;
   return mode;
@@ -59,7 +63,8 @@ inline uint32_t ModeOf(Durability durability) {
 
 // Returns how a write reaches the disk, in words.
 inline std::string SyncOf(Durability durability) {
-  if (durability != Durability::kDurable) return "false";
+  if (durability != Durability::kDurable)
+    return FLAGS_buffered_autotran ? "false, OAUTOTRAN" : "false";
   const std::string how =
       FLAGS_sync_by_synchronize ? "synchronize(true)" : "OAUTOSYNC";
   return FLAGS_autotran ? "OAUTOTRAN, " + how : how;

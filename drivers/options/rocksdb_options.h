@@ -89,13 +89,25 @@ DEFINE_uint64(rate_limiter_bytes_per_sec, 0,
               "most bytes per second that flushes and compactions write; 0 "
               "means unlimited");
 
-// An option of reads, set in the session: Tune() does not use it.
+DEFINE_bool(manual_wal_flush, false,
+            "keep the log in memory until it is flushed or synchronised, "
+            "instead of handing each write to the system");
+
+// Options of writes and reads, set in the session: Tune() does not use them.
+DEFINE_bool(disable_wal, false,
+            "write no log: what is not in a table yet is lost when the process "
+            "ends without closing");
 DEFINE_bool(verify_checksum, true, "verify the checksum of each block read");
 DEFINE_bool(engine_defaults, false,
             "use the engine's defaults: only --compression and --sync have an "
             "effect, no other flag and not the size of the cache");
 
 namespace kvmatrix {
+
+// Returns whether writes that need not be durable are not logged.
+inline bool DisablesWal() {
+  return FLAGS_disable_wal && !FLAGS_engine_defaults;
+}
 
 // Names and values as EffectiveSettings() reports them.
 using Settings = std::map<std::string, std::string>;
@@ -166,6 +178,7 @@ inline void TuneFiles(rocksdb::Options& db) {
       FLAGS_use_direct_io_for_flush_and_compaction;
   db.bytes_per_sync = FLAGS_bytes_per_sync;
   db.wal_bytes_per_sync = FLAGS_wal_bytes_per_sync;
+  db.manual_wal_flush = FLAGS_manual_wal_flush;
   if (FLAGS_rate_limiter_bytes_per_sec > 0) {
     // RocksDB sets this itself then, unless it is set.
     if (db.bytes_per_sync == 0) db.bytes_per_sync = 1 << 20;
@@ -226,6 +239,7 @@ inline Settings Describe(const rocksdb::Options& options) {
                            "disable_auto_compactions",
                            "level0_file_num_compaction_trigger",
                            "level_compaction_dynamic_level_bytes",
+                           "manual_wal_flush",
                            "max_background_jobs",
                            "max_bytes_for_level_base",
                            "max_open_files",

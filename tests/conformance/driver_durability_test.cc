@@ -8,6 +8,8 @@
 
 #include <cstring>
 #include <map>
+#include <string>
+#include <utility>
 
 #include "common/driver.h"
 #include "common/timing/barriers.h"
@@ -18,6 +20,8 @@ namespace {
 
 constexpr Durability kLevels[] = {
     Durability::kBuffered, Durability::kConsistent, Durability::kDurable};
+
+constexpr uint64_t kWrites = 10;
 
 Options With(Durability durability) {
   return {.path = {},
@@ -66,7 +70,6 @@ TEST(DriverDurabilityTest, ReportsSettingsThatDiffer) {
 
 // A promise that nothing is lost costs a barrier for each write.
 TEST(DriverDurabilityTest, IssuesABarrierForEachWriteThatIsNotLost) {
-  constexpr int kWrites = 10;
   if (!kDriver.stores) GTEST_SKIP() << kDriver.name << " keeps nothing";
   if (kDriver.hides_barriers) GTEST_SKIP() << "they cannot be counted";
   if (const auto why = WhyNotOpened(With(Durability::kDurable)))
@@ -77,8 +80,65 @@ TEST(DriverDurabilityTest, IssuesABarrierForEachWriteThatIsNotLost) {
   gflags::SetCommandLineOption("writethrough_threshold", "0");
   ModelledDatabase db(With(Durability::kDurable));
   const uint64_t before = Barriers();
-  for (int i = 0; i < kWrites; ++i) db.Put(std::to_string(i), "value");
+  for (uint64_t i = 0; i < kWrites; ++i) db.Put(std::to_string(i), "value");
   EXPECT_GE(Barriers() - before, kWrites);
+}
+
+// Returns the barriers of ten writes, each durable or not.
+uint64_t BarriersOf(ModelledDatabase& db, bool durable) {
+  db.session().SetDurable(durable);
+  const uint64_t before = Barriers();
+  for (uint64_t i = 0; i < kWrites; ++i)
+    db.Put(std::to_string(i), durable ? "durable" : "buffered");
+  return Barriers() - before;
+}
+
+// Switches back and forth at each level, with the driver's flags as they are.
+void ExpectSwitches() {
+  for (const Durability level : kLevels) {
+    if (!Has(level)) continue;
+    ModelledDatabase db(With(level));
+    for (int round = 0; round < 2; ++round) {
+      const uint64_t buffered = BarriersOf(db, false);
+      db.ExpectEqual();
+      const uint64_t durable = BarriersOf(db, true);
+      db.Write({{"a", "1"}, {"5", std::nullopt}, {"b", "2"}});
+      db.ExpectEqual();
+      if (kDriver.hides_barriers) continue;
+      EXPECT_GE(durable, kWrites);
+      if (level != Durability::kBuffered) continue;
+      EXPECT_LT(buffered, kWrites);
+    }
+    EXPECT_FALSE(db.database().EffectiveSettings().empty());
+    if (!WhyNotCompacted(db.database())) {  // which may reopen the engine
+      EXPECT_TRUE(kDriver.hides_barriers || BarriersOf(db, true) >= kWrites);
+    }
+    db.ExpectEqual();
+    db.Reopen();
+    db.ExpectEqual();
+  }
+}
+
+TEST(DriverDurabilityTest, SwitchesForTheNextWrites) {
+  if (!kDriver.mixes_durability) GTEST_SKIP() << "one level for all writes";
+  ExpectSwitches();
+}
+
+// Of engines that have such a flag: settings of which a switch must take care.
+TEST(DriverDurabilityTest, SwitchesUnderOtherFlags) {
+  if (!kDriver.mixes_durability) GTEST_SKIP() << "one level for all writes";
+  constexpr std::pair<const char*, const char*> kFlags[] = {
+      {"autotran", "false"},        {"buffered_autotran", "true"},
+      {"disable_wal", "true"},      {"journal_mode", "delete"},
+      {"journal_mode", "persist"},  {"journal_mode", "truncate"},
+      {"manual_wal_flush", "true"}, {"sync_by_synchronize", "true"},
+      {"synchronous", "extra"},     {"synchronous", "off"},
+      {"writemap", "true"}};
+  for (const auto& [name, value] : kFlags) {
+    SCOPED_TRACE(std::string(name) + "=" + value);
+    const gflags::FlagSaver flags;
+    if (!gflags::SetCommandLineOption(name, value).empty()) ExpectSwitches();
+  }
 }
 
 TEST(DriverDurabilityTest, StoresAtEachLevel) {
