@@ -52,6 +52,10 @@ class EngineConfig:
     setup_mb: int = 0
     floor: str = ""  # the engine that shows what its binding costs, or ""
     binding_of: str = ""  # the engine that calls the same library directly, or ""
+    durability_flags: Mapping[str, Flag] = field(default_factory=dict)  # of each trial
+    # Settings of durability in addition to the levels: name -> flags, one of which is
+    # "durability", the level.
+    durability_settings: Mapping[str, Mapping[str, Flag]] = field(default_factory=dict)
 
     @property
     def executable(self) -> str:

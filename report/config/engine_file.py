@@ -21,6 +21,7 @@ from report.config.config_types import (
     VARIANT,
     EngineConfig,
 )
+from report.config.durability_table import durability_flags, durability_settings
 from report.config.source_table import libraries_of, sources_of
 from report.config.toml_table import (
     ConfigError,
@@ -188,6 +189,10 @@ def _check_variant(
         problem = f"runs the executable of {engine.variant_of!r}, so it cannot have"
         problem += " sources; remove source, library and sources_of"
         raise ConfigError(document.file, key, problem)
+    if engine.durability_flags or engine.durability_settings:
+        problem = f"runs the executable of {engine.variant_of!r}, whose durability is"
+        problem += " tried; remove durability_flags and durability"
+        raise ConfigError(document.file, key, problem)
 
 
 def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
@@ -195,7 +200,7 @@ def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
         *("name", "title", "url", "summary", "role", "sources_of", "source"),
         *("variant_of", "flags", "advice", "library", "toolchain"),
         *("setup_s", "setup_mb", "plugin", "floor", "binding_of"),
-        *("known_failures", "groups"),
+        *("known_failures", "groups", "durability_flags", "durability"),
     )
     role = table.text("role", "")
     known(table, "role", role, ROLES, "role")
@@ -223,6 +228,8 @@ def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
         toolchain=toolchain,
         setup_s=table.count("setup_s", 0, 0, _LONGEST_SETUP_S),
         setup_mb=table.count("setup_mb", 0, 0, _LARGEST_SETUP_MB),
+        durability_flags=durability_flags(table),
+        durability_settings=durability_settings(table),
     )
 
 
