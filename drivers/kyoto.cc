@@ -18,8 +18,8 @@ class KyotoSession final : public Session {
  public:
   KyotoSession(Db& db, const Options& options)
       : db_(db),
-        autosync_(ModeOf(options.durability) & Db::OAUTOSYNC),
-        sync_(options.durability == Durability::kDurable) {}
+        durable_(options.durability == Durability::kDurable),
+        autosync_(ModeOf(options.durability) & Db::OAUTOSYNC) {}
 
   void Write(std::span<const Update> batch) override {
     if (batch.size() > 1) Check(db_.begin_transaction(sync_), db_);
@@ -33,8 +33,9 @@ class KyotoSession final : public Session {
     if (sync_ && !autosync_) Check(db_.synchronize(true), db_);
   }
 
-  // With OAUTOSYNC, every write stays durable.
-  void SetDurable(bool durable) override { sync_ = durable; }
+  // Kyoto promises nothing about a database in which some writes are durable,
+  // so one that was opened to be durable stays so.
+  void SetDurable(bool durable) override { sync_ = durable || durable_; }
 
   std::optional<std::string_view> Get(std::string_view key) override {
     size_t size = 0;
@@ -72,8 +73,8 @@ class KyotoSession final : public Session {
   bool NoRecord() const { return db_.error() == kc::BasicDB::Error::NOREC; }
 
   Db& db_;
-  const bool autosync_;
-  bool sync_;
+  const bool durable_, autosync_;  // as it was opened
+  bool sync_ = durable_;
   std::unique_ptr<char[]> value_;
 };
 

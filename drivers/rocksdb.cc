@@ -100,8 +100,8 @@ class RocksDb final : public Database {
  public:
   explicit RocksDb(const Options& options)
       : sync_(options.durability == Durability::kDurable) {
-    if (sync_ && DisablesWal())
-      throw Unsupported("--disable_wal: no write is durable without a log");
+    if (DisablesWal() && options.durability != Durability::kBuffered)
+      throw Unsupported("--disable_wal: only with --durability=buffered");
     rocksdb::Options requested;
     requested.create_if_missing = true;
     SetCompression(requested, options.compression);

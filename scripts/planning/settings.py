@@ -10,6 +10,7 @@ from report.config.config_types import (
     ScenarioConfig,
     SuiteConfig,
 )
+from report.config.durability_table import LEVEL
 from report.config.toml_table import ConfigError, unknown
 from report.model.description import Description
 from report.terms.rulebook import SCENARIO_FLAGS, Flag, option_name
@@ -91,6 +92,25 @@ def _layers(
 def check_own_flags(engine: EngineConfig, description: Description | None) -> None:
     """Raise ConfigError if an engine's file gives it flags that it does not accept."""
     _merged([_own_layer(engine)], description)
+
+
+def resolve_trial_flags(
+    engine: EngineConfig, base: EngineConfig, setting: str, description: Description
+) -> dict[str, Flag]:
+    """Return the flags of an engine's durability trials; sizes are in bytes.
+
+    `base` is the engine whose executable it runs, which may be itself, and `setting` a
+    level or one of its further settings.  Later ones win: the engine's own flags, those
+    of all trials, and the setting's.  Raises ConfigError.
+    """
+    path = f"engine[{base.name}].durability"
+    flags = base.durability_settings.get(setting, {LEVEL: setting})
+    layers = [
+        _own_layer(engine),
+        _Layer(base.durability_flags, lambda _: base.file, f"{path}_flags"),
+        _Layer(flags, lambda _: base.file, f"{path}.{setting}"),
+    ]
+    return _merged(layers, description)
 
 
 def _own_layer(engine: EngineConfig) -> _Layer:

@@ -1,0 +1,144 @@
+"""How an engine's file says in which settings its durability is tried."""
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from report.config.configuration import load
+from report.config.durability_table import LEVELS
+from report.config.toml_table import ConfigError
+from report.model.description import Description
+from scripts.planning.settings import resolve_trial_flags
+from tests.builders.simple_plans import description
+from tests.configuration.test_configuration import ENGINES, write
+from tests.places import BUILD, ROOT
+
+CONFIG = load(ROOT / "configs")
+TABLES = """
+[engine.flags]
+buffer = "4MiB"
+[engine.durability_flags]
+buffer = "64KiB"
+[engine.durability.no-log]
+durability = "buffered"
+no_log = true
+[engine.durability.map]
+map = "1GiB"
+"""
+
+
+def test_a_setting_has_a_level_which_is_durable_unless_given(tmp_path: Path) -> None:
+    engine = load(write(tmp_path, engines=ENGINES + TABLES)).engines["one"]
+    assert engine.durability_flags == {"buffer": "64KiB"}
+    assert engine.durability_settings == {
+        "no-log": {"durability": "buffered", "no_log": True},
+        "map": {"durability": "durable", "map": "1GiB"},
+    }
+
+
+def test_an_engine_needs_no_further_setting(tmp_path: Path) -> None:
+    engine = load(write(tmp_path)).engines["one"]
+    assert (engine.durability_flags, engine.durability_settings) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("more", "key", "problem"),
+    [
+        ("[engine.durability.Fast]", "durability.Fast", "not a valid name"),
+        ("[engine.durability.durable]", "durability.durable", "a level of durability"),
+        ("[engine.durability.x]\ndurability = 'much'", "durability.x.durability",
+         "unknown value 'much'"),
+        ("[engine.durability.x]\nsync = true", "durability.x.sync", "selects a level"),
+        ("[engine.durability.x]\nflag = [1]", "durability.x.flag",
+         "a number, a string"),
+        ("[engine.durability]\nx = 1", "durability.x", "a table"),
+        ("[engine.durability_flags]\nsync = true", "durability_flags.sync",
+         "selects a level"),
+        ("[engine.durability_flags]\ndurability = 'durable'",
+         "durability_flags.durability", "write [engine.durability.NAME]"),
+        ("[engine.durability_flags.x]\ny = 1", "durability_flags.x", "a number"),
+    ],
+)  # fmt: skip
+def test_a_wrong_table_is_named(
+    tmp_path: Path, more: str, key: str, problem: str
+) -> None:
+    folder = write(tmp_path, engines=f"{ENGINES}{more}\n")
+    with pytest.raises(ConfigError) as caught:
+        load(folder)
+    assert f"engine[one].{key}: " in str(caught.value)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize("table", ["durability_flags", "durability.x"])
+def test_a_variant_has_no_tables(tmp_path: Path, table: str) -> None:
+    variant = ENGINES.replace("one", "two") + 'variant_of = "one"\n'
+    more = f"{variant}[engine.{table}]\nflag = 1\n"
+    with pytest.raises(ConfigError, match="'one', whose durability is tried"):
+        load(write(tmp_path, engines=ENGINES + more))
+
+
+def test_the_flags_of_a_trial_come_from_the_setting_then_from_the_engine(
+    tmp_path: Path,
+) -> None:
+    """Sizes are in bytes, and a variant adds its own flags."""
+    variant = ENGINES.replace("one", "two") + 'variant_of = "one"\n'
+    more = f"{variant}[engine.flags]\nmap = 1\n"
+    engines = load(write(tmp_path, engines=ENGINES + TABLES + more)).engines
+    kinds = {"buffer": "uint64", "no_log": "bool", "map": "uint64"}
+    accepts = replace(description("one"), flags=kinds)
+
+    def flags(name: str, setting: str) -> dict[str, object]:
+        return dict(
+            resolve_trial_flags(engines[name], engines["one"], setting, accepts)
+        )
+
+    buffer = {"buffer": 64 << 10}
+    assert flags("one", "durable") == {**buffer, "durability": "durable"}
+    assert flags("one", "map") == {**buffer, "durability": "durable", "map": 1 << 30}
+    assert flags("two", "no-log") == {
+        **buffer, "durability": "buffered", "no_log": True, "map": 1
+    }  # fmt: skip
+    with pytest.raises(ConfigError, match=r"engine\[one\].durability.map.map: unknown"):
+        accepts = replace(accepts, flags={"buffer": "uint64"})
+        flags("one", "map")
+
+
+def described(program: Path) -> Description:
+    words = [str(program), "--describe"]
+    done = subprocess.run(words, capture_output=True, check=True, timeout=60)
+    return Description.of(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize(
+    "name", [e.name for e in CONFIG.engines.values() if e.durability_flags]
+)
+def test_every_setting_opens_its_engine(name: str, tmp_path: Path) -> None:
+    engine = CONFIG.engines[name]
+    program = BUILD / f"drivers/db_bench_{name}"
+    if not program.exists():
+        pytest.skip(f"{name} is not built")
+    accepts = described(program)
+    for setting in (*LEVELS, *engine.durability_settings):
+        flags = resolve_trial_flags(engine, engine, setting, accepts)
+        words = [f"--{key}={value}" for key, value in flags.items()]
+        folder = tmp_path / setting
+        more = ("--benchmarks=fillrandom", "--num=10", f"--json={folder}.jsonl")
+        done = subprocess.run(
+            [str(program), f"--db={folder}", *more, *words],
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        measured = json.loads(Path(f"{folder}.jsonl").read_text().splitlines()[-1])
+        lacks = setting in LEVELS and measured["promise"] is None
+        expected = "unsupported" if lacks else "ok"
+        assert measured["status"] == expected, (setting, done.stderr)
+
+
+def test_the_default_engines_have_at_least_thirty_settings() -> None:
+    engines = [CONFIG.engines[name] for name in CONFIG.default_engines()]
+    levels = 2 * sum(not engine.role for engine in engines)  # not all have three
+    assert levels + sum(len(engine.durability_settings) for engine in engines) >= 30
