@@ -60,11 +60,15 @@ class BerkeleySession final : public Session {
       Check(env_->txn_begin(env_, nullptr, &txn, 0));
       code = Apply(txn, batch);
       if (code != 0) Check(txn->abort(txn));
-      if (code == 0) code = txn->commit(txn, 0);
+      if (code == 0) code = txn->commit(txn, commit_);
     } while (IsDeadlock(code));
     Check(code);
     if (FLAGS_checkpoint_kbytes > 0)
       Check(env_->txn_checkpoint(env_, FLAGS_checkpoint_kbytes, 0, 0));
+  }
+
+  void SetDurable(bool durable) override {
+    commit_ = durable ? DB_TXN_SYNC : DB_TXN_WRITE_NOSYNC;
   }
 
   std::optional<std::string_view> Get(std::string_view key) override {
@@ -159,6 +163,7 @@ class BerkeleySession final : public Session {
   DB_ENV* const env_;
   DB* const db_;
   std::atomic<uint64_t>& deadlocks_;
+  uint32_t commit_ = 0;  // as the environment says
   Result value_, key_, found_;
 };
 
@@ -229,6 +234,7 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&db_version),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Berkeley>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

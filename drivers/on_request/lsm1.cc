@@ -1,6 +1,7 @@
 // lsm1: the log-structured merge tree in the source of SQLite.
 // https://sqlite.org/src4/doc/trunk/www/lsmusr.wiki
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <memory>
@@ -45,7 +46,10 @@ class Lsm1Session final : public Session {
  public:
   Lsm1Session(const Options& options, OpenSessions<Lsm1Session>& sessions,
               std::atomic<uint64_t>& busy_retries)
-      : db_(Open(options)), sessions_(sessions), busy_retries_(busy_retries) {
+      : db_(Open(options)),
+        safety_(SafetyOf(options.durability)),
+        sessions_(sessions),
+        busy_retries_(busy_retries) {
     sessions_.Add(this);
   }
   ~Lsm1Session() override { sessions_.Remove(this); }
@@ -60,6 +64,13 @@ class Lsm1Session final : public Session {
                   : lsm_delete(db_.get(), key.data(), size));
     }
     Check(lsm_commit(db_.get(), 0));
+  }
+
+  // lsm1 reads the parameter at each commit.
+  void SetDurable(bool durable) override {
+    const int safety =
+        durable ? LSM_SAFETY_FULL : std::min(safety_, LSM_SAFETY_NORMAL);
+    Configure(db_.get(), {"safety", LSM_CONFIG_SAFETY, safety});
   }
 
   std::optional<std::string_view> Get(std::string_view key) override {
@@ -116,6 +127,7 @@ class Lsm1Session final : public Session {
   static constexpr int kBusyMicros = 100;
 
   const Connection db_;
+  const int safety_;  // of the database's durability
   OpenSessions<Lsm1Session>& sessions_;
   std::atomic<uint64_t>& busy_retries_;
   Cursor cursor_{nullptr, &lsm_csr_close};
@@ -193,6 +205,7 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&lsm_new),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Lsm1>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

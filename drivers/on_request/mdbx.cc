@@ -33,6 +33,12 @@ Transaction Begin(MDBX_env* env, MDBX_txn_flags_t flags) {
   return {txn, &mdbx_txn_abort};
 }
 
+// Synchronises what was only handed over, as closing would.
+void Sync(MDBX_env* env) {
+  const int code = mdbx_env_sync_ex(env, true, false);
+  if (code != MDBX_RESULT_TRUE) Check(code);  // else there was nothing
+}
+
 // A session's read transaction, which keeps its slot, and holds a snapshot from
 // Newest() to Release().
 class Reader {
@@ -66,8 +72,13 @@ class Reader {
 
 class MdbxSession final : public Session {
  public:
-  MdbxSession(MDBX_env* env, MDBX_dbi dbi, OpenSessions<MdbxSession>& sessions)
-      : env_(env), dbi_(dbi), sessions_(sessions), reader_(env) {
+  MdbxSession(MDBX_env* env, MDBX_dbi dbi, MDBX_env_flags_t flags,
+              OpenSessions<MdbxSession>& sessions)
+      : env_(env),
+        dbi_(dbi),
+        syncs_((flags & MDBX_UTTERLY_NOSYNC) == MDBX_SYNC_DURABLE),
+        sessions_(sessions),
+        reader_(env) {
     sessions_.Add(this);
   }
   ~MdbxSession() override { sessions_.Remove(this); }
@@ -75,7 +86,7 @@ class MdbxSession final : public Session {
   void Write(std::span<const Update> batch) override {
     // A snapshot that is left open would keep its pages from being reused.
     reader_.Release();
-    Transaction txn = Begin(env_, MDBX_TXN_READWRITE);
+    Transaction txn = Begin(env_, write_);
     for (const auto& [key, value] : batch) {
       MDBX_val k = ToVal(key), v = ToVal(value.value_or(""));
       const int code =
@@ -84,6 +95,12 @@ class MdbxSession final : public Session {
     }
     // Releases it first: a commit frees the transaction even if it fails.
     Check(mdbx_txn_commit(txn.release()));
+    if (syncs_after_) Sync(env_);
+  }
+
+  void SetDurable(bool durable) override {
+    write_ = durable ? MDBX_TXN_READWRITE : MDBX_TXN_NOSYNC;
+    syncs_after_ = durable && !syncs_;
   }
 
   std::optional<std::string_view> Get(std::string_view key) override {
@@ -131,6 +148,9 @@ class MdbxSession final : public Session {
 
   MDBX_env* const env_;
   const MDBX_dbi dbi_;
+  const bool syncs_;  // at each commit, unless it has MDBX_TXN_NOSYNC
+  bool syncs_after_ = false;
+  MDBX_txn_flags_t write_ = MDBX_TXN_READWRITE;
   OpenSessions<MdbxSession>& sessions_;
   Reader reader_;
   bool appends_ = FLAGS_append;
@@ -158,7 +178,7 @@ class Mdbx final : public Database {
   }
 
   std::unique_ptr<Session> NewSession() override {
-    return std::make_unique<MdbxSession>(env_.get(), dbi_, sessions_);
+    return std::make_unique<MdbxSession>(env_.get(), dbi_, flags_, sessions_);
   }
 
   Limits GetLimits() override {
@@ -170,12 +190,9 @@ class Mdbx final : public Database {
   }
 
   void Flush() override {}  // Write() has handed over everything
-
-  // Synchronises what was only handed over, as closing would.
   void Settle() override {
     sessions_.ForEach([](MdbxSession& each) { each.EndRead(); });
-    const int code = mdbx_env_sync_ex(env_.get(), true, false);
-    if (code != MDBX_RESULT_TRUE) Check(code);  // else there was nothing
+    Sync(env_.get());
   }
 
   void Compact() override {
@@ -217,6 +234,7 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&mdbx_env_create),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Mdbx>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

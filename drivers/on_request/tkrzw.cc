@@ -73,6 +73,8 @@ class TkrzwSession final : public Session {
     if (sync_) Check(dbm_.Synchronize(true));
   }
 
+  void SetDurable(bool durable) override { sync_ = durable; }
+
   std::optional<std::string_view> Get(std::string_view key) override {
     const tkrzw::Status status = dbm_.Get(key, &value_);
     CheckUnlessAbsent(status);
@@ -110,7 +112,7 @@ class TkrzwSession final : public Session {
   }
 
   Dbm& dbm_;
-  const bool sync_;
+  bool sync_;
   std::string value_;
 };
 
@@ -168,6 +170,7 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&tkrzw::GetWallTime),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Tkrzw>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

@@ -24,7 +24,7 @@ int Size(std::string_view s) { return static_cast<int>(s.size()); }
 class TokyoSession final : public Session {
  public:
   TokyoSession(Handle* db, const Options& options)
-      : db_(db), sync_(options.durability == Durability::kDurable) {}
+      : db_(db), otsync_(options.durability == Durability::kDurable) {}
 
   void Write(std::span<const Update> batch) override {
     // BDBOTSYNC and HDBOTSYNC synchronise transactions only.
@@ -37,7 +37,12 @@ class TokyoSession final : public Session {
             db_);
     }
     if (transaction) Check(Api::Commit(db_), db_);
+    if (sync_ && !otsync_) Check(Api::HandOver(db_, true), db_);
   }
+
+  // Without a transaction a crash may break the database, so one that was
+  // opened to be durable stays so.
+  void SetDurable(bool durable) override { sync_ = durable || otsync_; }
 
   std::optional<std::string_view> Get(std::string_view key) override {
     int size = 0;
@@ -108,7 +113,8 @@ class TokyoSession final : public Session {
   bool NoRecord() const { return Api::Error(db_) == TCENOREC; }
 
   Handle* const db_;
-  const bool sync_;
+  const bool otsync_;  // as it was opened
+  bool sync_ = otsync_;
   std::unique_ptr<char, decltype(&std::free)> value_{nullptr, &std::free};
 };
 
@@ -165,6 +171,7 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&tchdbnew),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Tokyo>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

@@ -45,8 +45,9 @@ int Append(const void* data, unsigned size, void* to) {
 
 class UnqliteSession final : public Session {
  public:
-  UnqliteSession(unqlite* db, bool durable)
-      : db_(db), interval_(durable ? 1 : FLAGS_commit_interval) {}
+  UnqliteSession(unqlite* db, bool durable) : db_(db) {
+    UnqliteSession::SetDurable(durable);
+  }
 
   void Write(std::span<const Update> batch) override {
     for (const auto& [key, value] : batch) {
@@ -61,6 +62,10 @@ class UnqliteSession final : public Session {
     if (interval_ == 0 || uncommitted_ < interval_) return;
     Check(unqlite_commit(db_), db_);
     uncommitted_ = 0;
+  }
+
+  void SetDurable(bool durable) override {
+    interval_ = durable ? 1 : FLAGS_commit_interval;
   }
 
   std::optional<std::string_view> Get(std::string_view key) override {
@@ -95,7 +100,7 @@ class UnqliteSession final : public Session {
 
  private:
   unqlite* const db_;
-  const uint64_t interval_;  // updates between two commits; 0: no commits
+  uint64_t interval_ = 0;  // updates between two commits; 0: no commits
   uint64_t uncommitted_ = 0;
   std::string value_;
 };
@@ -185,6 +190,7 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&unqlite_lib_version),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Unqlite>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

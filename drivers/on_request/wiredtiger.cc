@@ -53,7 +53,12 @@ class WiredTigerSession final : public Session {
            WT_ROLLBACK)
       ++rollbacks_;
     Check(code);
+    if (flushes_) Check(session_->log_flush(session_.get(), "sync=on"));
   }
+
+  // A transaction cannot be synchronised unless the connection does that with
+  // each, and with such a connection every write stays durable.
+  void SetDurable(bool durable) override { flushes_ = durable; }
 
   std::optional<std::string_view> Get(std::string_view key) override {
     Release();  // a cursor that keeps its position keeps its snapshot
@@ -135,6 +140,7 @@ class WiredTigerSession final : public Session {
   std::atomic<uint64_t>& rollbacks_;
   std::unique_ptr<WT_SESSION, void (*)(WT_SESSION*)> session_{nullptr, &Close};
   WT_CURSOR* cursor_ = nullptr;  // closed with the session
+  bool flushes_ = false;
 };
 
 int KeepMessage(WT_EVENT_HANDLER*, WT_SESSION*, int, const char* message) {
@@ -231,6 +237,7 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&wiredtiger_open),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<WiredTiger>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

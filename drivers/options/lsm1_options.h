@@ -77,10 +77,14 @@ inline void Check(int code) {
                              std::to_string(code) + ")");
 }
 
-// Returns the parameters, all of which are set before the database is opened.
-inline std::vector<Parameter> Requested(Durability durability) {
+inline int SafetyOf(Durability durability) {
   constexpr int kSafety[] = {LSM_SAFETY_OFF, LSM_SAFETY_NORMAL,
                              LSM_SAFETY_FULL};
+  return kSafety[static_cast<int>(durability)];
+}
+
+// Returns the parameters, all of which are set before the database is opened.
+inline std::vector<Parameter> Requested(Durability durability) {
   return {{"autocheckpoint", LSM_CONFIG_AUTOCHECKPOINT, FLAGS_autocheckpoint},
           {"autoflush", LSM_CONFIG_AUTOFLUSH, FLAGS_autoflush},
           {"automerge", LSM_CONFIG_AUTOMERGE, FLAGS_automerge},
@@ -89,7 +93,7 @@ inline std::vector<Parameter> Requested(Durability durability) {
           {"multiple_processes", LSM_CONFIG_MULTIPLE_PROCESSES,
            FLAGS_multiple_processes},
           {"page_size", LSM_CONFIG_PAGE_SIZE, FLAGS_page_size},
-          {"safety", LSM_CONFIG_SAFETY, kSafety[static_cast<int>(durability)]}};
+          {"safety", LSM_CONFIG_SAFETY, SafetyOf(durability)}};
 }
 
 inline void Configure(lsm_db* db, const Parameter& parameter) {
