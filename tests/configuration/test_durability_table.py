@@ -113,7 +113,12 @@ def described(program: Path) -> Description:
 
 
 @pytest.mark.parametrize(
-    "name", [e.name for e in CONFIG.engines.values() if e.durability_flags]
+    "name",
+    [
+        e.name
+        for e in CONFIG.engines.values()
+        if e.durability_flags or e.durability_settings
+    ],
 )
 def test_every_setting_opens_its_engine(name: str, tmp_path: Path) -> None:
     engine = CONFIG.engines[name]
