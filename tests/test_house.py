@@ -169,6 +169,8 @@ ROOMS = {
         ("doctor",),
         ("forecast",),
         ("measure",),
+        ("trials",),
+        ("durability",),
         ("ab",),
         ("show",),
         ("cli",),

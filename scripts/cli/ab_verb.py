@@ -13,7 +13,7 @@ import click
 from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
 from scripts.cli import options
 from scripts.cli.build_folders import BUILDS, BuildFolders, builds_of
-from scripts.cli.exit_codes import exit_code_of
+from scripts.show.exit_codes import exit_code_of
 from scripts.cli.option_types import IntegerType, LabelType
 from scripts.cli.selection import (
     RunOptions,

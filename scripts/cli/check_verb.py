@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from scripts.cli import options
-from scripts.cli.exit_codes import exit_code_of
+from scripts.show.exit_codes import exit_code_of
 from scripts.cli.option_types import ChoiceType, ShareType, check_globs
 from scripts.show.output import print_note
 from scripts.store.run_store import EVERY_KIND, all_runs, find_run, is_ab_run

@@ -12,7 +12,7 @@ import click
 
 from report.config.config_types import Config, SuiteConfig
 from scripts.cli import options
-from scripts.cli.exit_codes import exit_code_of
+from scripts.show.exit_codes import exit_code_of
 from scripts.cli.selection import read_config, suite_of
 from scripts.doctor.admission import full, subject_of
 from scripts.doctor.doctor_progress import progress_on

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from scripts.cli import options
-from scripts.cli.exit_codes import exit_code_of
+from scripts.show.exit_codes import exit_code_of
 from scripts.cli.option_types import (
     ChoiceType,
     HelpGroup,

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from scripts.cli import options
-from scripts.cli.exit_codes import exit_code_of
+from scripts.show.exit_codes import exit_code_of
 from scripts.cli.option_types import names
 from scripts.cli.selection import chosen_engines, read_config, suite_of
 from scripts.machine.system_access import SystemAccess

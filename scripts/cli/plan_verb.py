@@ -13,7 +13,7 @@ from report.model.plan import CellName, Plan
 from report.stats.scaling import LEAST_SIZES
 from report.terms import numbers
 from scripts.cli import options
-from scripts.cli.exit_codes import exit_code_of
+from scripts.show.exit_codes import exit_code_of
 from scripts.cli.option_types import CountsType
 from scripts.cli.selection import (
     RunOptions,
@@ -149,7 +149,7 @@ def predict_suite(
 ) -> int:
     """Measure if requested, predict and print; return the exit code.
 
-    Raises the errors that scripts.cli.exit_codes turns into a message.
+    Raises the errors that scripts.show.exit_codes turns into a message.
     """
     measuring = replace(places, results=places.results / PLANS)
     with open_runner(measuring, system) as runner:

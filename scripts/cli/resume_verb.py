@@ -12,7 +12,7 @@ import click
 
 from scripts.cli import options
 from scripts.cli.build_folders import BUILDS, builds_of
-from scripts.cli.exit_codes import exit_code_of
+from scripts.show.exit_codes import exit_code_of
 from scripts.cli.selection import read_config
 from scripts.cli.session_flow import conclude, concluded_ab
 from scripts.machine.system_access import SystemAccess

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from scripts.cli import options
-from scripts.cli.exit_codes import exit_code_of
+from scripts.show.exit_codes import exit_code_of
 from scripts.cli.selection import (
     RunOptions,
     note_own_defaults,

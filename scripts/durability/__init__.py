@@ -1,0 +1,1 @@
+"""Durability runs: what is tried, where it is possible, and what it showed."""

@@ -1,0 +1,142 @@
+"""A durability run: the missing trials, each on disk before the next begins."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from report.config.config_types import Config
+from report.durability.durability_folder import TRIALS, load_durability
+from report.durability.durability_plan import DurabilityPlan, PlannedTrial
+from scripts.durability.laboratory import Laboratory, TrialEnded, TrialEvent
+from scripts.machine.child_process import INTERRUPTED, Interrupted
+from scripts.measure.driver_call import ExecutableChanged
+from scripts.measure.runner import Runner
+from scripts.planning.disk_room import DiskFull
+from scripts.planning.engine_program import program_of
+from scripts.store.run_store import RunFolder, create_folder, drop_torn_line
+from scripts.trials.trial_spec import TrialSpec
+
+BLOCK_LOG = "common/block_log"  # in a build
+REPRODUCERS = "reproducers"  # in a run folder
+TRIAL_TIMEOUT_S = 60.0  # of one process
+_AT_ONCE = 2  # a trial waits for its disk half of the time
+_DONE = ("ok", "unsupported")  # what `resume` does not try again
+
+Show = Callable[[TrialEvent], None]
+
+
+@dataclass(frozen=True)
+class DurabilityEnding:
+    """How a session ended."""
+
+    path: Path
+    exit_code: int
+    message: str
+    records: Sequence[Mapping[str, Any]]
+
+
+@dataclass
+class DurabilitySession:
+    """One session; `runner` holds the locks of the folders."""
+
+    runner: Runner
+    config: Config
+    show: Show
+
+    def start(
+        self, plan: DurabilityPlan, environment: Mapping[str, Any]
+    ) -> DurabilityEnding:
+        """Create the folder of a new run and perform its trials."""
+        documents = {"environment": environment, "durability": plan.document()}
+        folder = create_folder(
+            self.runner.places.results, plan.run, documents, lines=TRIALS
+        )
+        return self._perform(plan, folder, [])
+
+    def resume(self, path: Path) -> DurabilityEnding:
+        """Perform the trials that are missing or failed."""
+        recorded = load_durability(path)
+        if recorded.torn:
+            drop_torn_line(path / TRIALS, recorded.valid_bytes)
+        records = [trial.document for trial in recorded.trials]
+        return self._perform(recorded.plan, RunFolder(path, TRIALS), records)
+
+    def missing(
+        self, plan: DurabilityPlan, records: Sequence[Mapping[str, Any]]
+    ) -> list[PlannedTrial]:
+        """Return the trials that are to be performed."""
+        done = {_key(r) for r in records if r["status"] in _DONE}
+        return [trial for trial in plan.trials if _key(vars(trial)) not in done]
+
+    def _perform(
+        self,
+        plan: DurabilityPlan,
+        folder: RunFolder,
+        records: list[Mapping[str, Any]],
+    ) -> DurabilityEnding:
+        code, message = 0, ""
+        try:
+            self._trials(plan, folder, records)
+        except Interrupted:
+            code, message = INTERRUPTED, "interrupted"
+        except DiskFull as full:
+            code, message = 3, f"{full}; free some space"
+        except ExecutableChanged as change:
+            code, message = 3, str(change)
+        finally:
+            folder.close()
+        return DurabilityEnding(folder.path, code, message, records)
+
+    def _trials(
+        self,
+        plan: DurabilityPlan,
+        folder: RunFolder,
+        records: list[Mapping[str, Any]],
+    ) -> None:
+        engines = {s.engine: self.config.engines[s.engine] for s in plan.settings}
+        self.runner.stamp(engines.values())
+        specs = [
+            self._spec(plan, trial, folder.path)
+            for trial in self.missing(plan, records)
+        ]
+        work = self.runner.scratch.fresh("trials")
+        laboratory = Laboratory(work, self.runner.executor.stop, _AT_ONCE)
+        for event in laboratory.events(specs):
+            if isinstance(event, TrialEnded):
+                self._check_unchanged(event.spec)
+                folder.append(event.record)
+                records.append(event.record)
+            self.show(event)
+
+    def _check_unchanged(self, spec: TrialSpec) -> None:
+        """Raise ExecutableChanged if the program was replaced during the run."""
+        engine = self.config.engines[spec.engine]
+        program = program_of(self.runner.places.build_dir, engine)
+        if program.stamp() != self.runner.stamps[engine.executable]:
+            raise ExecutableChanged(program.name)
+
+    def _spec(self, plan: DurabilityPlan, trial: PlannedTrial, path: Path) -> TrialSpec:
+        setting = plan.setting(trial.setting)
+        build = self.runner.places.build_dir
+        program = program_of(build, self.config.engines[setting.engine])
+        command = program.command
+        return TrialSpec(
+            setting=trial.setting,
+            engine=setting.engine,
+            method=trial.method,
+            fs=trial.fs,
+            recording=trial.recording,
+            states=trial.states,
+            seed=trial.seed,
+            executable=command[0],
+            block_log=str(build / BLOCK_LOG),
+            flags=(*command[1:], *setting.flags),
+            timeout_s=TRIAL_TIMEOUT_S,
+            reproducers=str((path / REPRODUCERS).absolute()),
+            folder="",
+        )
+
+
+def _key(trial: Mapping[str, Any]) -> tuple[object, ...]:
+    return tuple(trial[name] for name in ("setting", "method", "fs", "recording"))

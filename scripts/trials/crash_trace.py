@@ -1,0 +1,185 @@
+"""The trace of a writer: what was begun and what was acknowledged, and when.
+
+The records are those of common/crash/trace.h.  The file lies outside the disk whose
+power is cut.
+"""
+
+import struct
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+
+_RECORD = struct.Struct("<QQIIIIII")
+_MAGIC = 0x6B766D6174726163
+_FORMAT = 1
+
+NEW_DATABASE = "new database"
+ACKNOWLEDGED = "acknowledged"
+BATCH = "batch"
+COVERING_WRITE = "covering write"
+GROWTH = "growth"
+CHECKPOINT = "checkpoint"
+COMPACTION = "compaction"
+CLOSE = "close"
+RECOVERY = "recovery"
+RANDOM = "random"
+AIMS = (
+    *(NEW_DATABASE, ACKNOWLEDGED, BATCH, COVERING_WRITE, GROWTH),
+    *(CHECKPOINT, COMPACTION, CLOSE, RECOVERY, RANDOM),
+)
+_OF_PHASE = {
+    "first": NEW_DATABASE,
+    "growth": GROWTH,
+    "settle": CHECKPOINT,
+    "compact": COMPACTION,
+    "close": CLOSE,
+}
+
+
+class TraceKind(IntEnum):
+    """What a record says has happened."""
+
+    HEADER = 0
+    PHASE_BEGINS = 1
+    COMMIT_BEGINS = 2
+    ACKNOWLEDGED = 3
+    PHASE_ENDS = 4
+    OPEN_BEGINS = 5
+    OPENED = 6
+    CLOSE_BEGINS = 7
+    CLOSED = 8
+    FAILED = 9
+    DONE = 10
+    FILES_CHANGED = 11
+    READY = 12
+
+
+class TraceError(Exception):
+    """A trace that no writer of this version has written."""
+
+
+@dataclass(frozen=True)
+class TraceRecord:
+    """One record; `commit` counts from 1, and barriers where a phase ends."""
+
+    at_ns: int  # CLOCK_MONOTONIC
+    commit: int
+    kind: int
+    phase: int
+    updates: int
+    value_bytes: int
+    durable: int
+    extra: int
+
+
+@dataclass(frozen=True)
+class CrashTrace:
+    """What a writer had done until it ended."""
+
+    seed: int
+    phases: tuple[str, ...]  # names, in order
+    records: Sequence[TraceRecord]
+
+    @cached_property
+    def times_ns(self) -> list[int]:
+        """The times of the records, which never decrease."""
+        return [record.at_ns for record in self.records]
+
+    @cached_property
+    def acknowledgements(self) -> list[TraceRecord]:
+        """The records of acknowledged commits."""
+        return [r for r in self.records if r.kind == TraceKind.ACKNOWLEDGED]
+
+    @property
+    def started_ns(self) -> int:
+        """When the writer began to open the database; 0 if it never did."""
+        return next((r.at_ns for r in self.records if r.kind == TraceKind.OPEN_BEGINS), 0)
+
+    def aim_at(self, cut_ns: int) -> str:
+        """Return what a cut at this time hits: one of AIMS."""
+        end = bisect_right(self.times_ns, cut_ns)
+        past = self.records[:end]
+        if not past:
+            return NEW_DATABASE
+        last = past[-1]
+        if last.kind == TraceKind.CLOSE_BEGINS:
+            return CLOSE
+        phase = self._phase_of(last)
+        if phase == "single":
+            return ACKNOWLEDGED if last.kind == TraceKind.ACKNOWLEDGED else RANDOM
+        if phase == "batch":
+            return BATCH if last.kind == TraceKind.COMMIT_BEGINS else ACKNOWLEDGED
+        if phase == "cover":
+            is_covered = last.kind == TraceKind.ACKNOWLEDGED and last.durable
+            return COVERING_WRITE if is_covered else RANDOM
+        return _OF_PHASE.get(phase, RANDOM)
+
+    def without_disk(self, writes_ns: Sequence[int]) -> int:
+        """Return how many durable puts were acknowledged though no disk was written.
+
+        `writes_ns` are the times at which the disk was written or flushed, in order.
+        """
+        begun: dict[int, int] = {}
+        count = 0
+        for record in self.records:
+            if record.kind == TraceKind.COMMIT_BEGINS:
+                begun[record.commit] = record.at_ns
+            elif record.kind == TraceKind.ACKNOWLEDGED and record.durable and record.extra:
+                since = bisect_right(writes_ns, begun.get(record.commit, 0))
+                count += since == bisect_right(writes_ns, record.at_ns)
+        return count
+
+    def durable_after(self, end_ns: int) -> int:
+        """Return how many durable puts began after a time and were acknowledged."""
+        begun = {r.commit: r.at_ns for r in self.records if r.kind == TraceKind.COMMIT_BEGINS}
+        return sum(
+            bool(record.durable and record.extra)
+            for record in self.acknowledgements
+            if begun.get(record.commit, 0) > end_ns
+        )
+
+    def barriers_per_write(self) -> float | None:
+        """Return how often a commit of phase "single" made the kernel write."""
+        for record in self.records:
+            is_end = record.kind == TraceKind.PHASE_ENDS and record.extra
+            if is_end and self._phase_of(record) == "single":
+                return record.commit / record.extra
+        return None
+
+    def _phase_of(self, record: TraceRecord) -> str:
+        if record.phase < len(self.phases):
+            return self.phases[record.phase]
+        return ""
+
+
+def phase_names(phases: str) -> tuple[str, ...]:
+    """Return the names in a list such as "first:5,single:40"."""
+    return tuple(word.partition(":")[0] for word in phases.split(",") if word)
+
+
+def read_trace(path: Path, phases: str) -> CrashTrace:
+    """Read a trace, without a last record that is incomplete.  Raises TraceError."""
+    content = path.read_bytes()
+    whole = len(content) // _RECORD.size * _RECORD.size
+    records = [TraceRecord(*words) for words in _RECORD.iter_unpack(content[:whole])]
+    if not records:
+        return CrashTrace(0, phase_names(phases), ())
+    head = records[0]
+    if (head.kind, head.at_ns, head.extra) != (TraceKind.HEADER, _MAGIC, _FORMAT):
+        raise TraceError(f"{path.name}: not a trace of a crash test, format {_FORMAT}")
+    return CrashTrace(head.commit, phase_names(phases), tuple(records[1:]))
+
+
+def bytes_before(path: Path, end_ns: int) -> bytes:
+    """Return a trace without what was recorded at or after a time."""
+    content = path.read_bytes()
+    size = _RECORD.size
+    kept = [content[:size]]
+    for at in range(size, len(content) - size + 1, size):
+        record = content[at : at + size]
+        if int.from_bytes(record[:8], "little") < end_ns:
+            kept.append(record)
+    return b"".join(kept)

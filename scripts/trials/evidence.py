@@ -1,0 +1,169 @@
+"""What the audits of one trial have shown, counted."""
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from scripts.trials.crash_process import AuditFinding
+
+COMPLETE = "complete"
+NEWEST_LOST = "newest_lost"
+HOLE = "hole"
+TORN_BATCH = "torn_batch"
+UNREADABLE = "unreadable"
+WRONG = "wrong"
+UNWRITABLE = "unwritable"
+# From the worst; a state is what comes first.
+OUTCOMES = (
+    *(UNREADABLE, WRONG, TORN_BATCH, HOLE, UNWRITABLE, NEWEST_LOST, COMPLETE),
+)
+PROMISES_NOTHING_LOST = "loses nothing acknowledged"
+_PROMISES_CORRUPTION = "may be corrupt"
+WITHOUT_DISK = "without_disk"
+_UNCOVERED = "uncovered"  # of a violation: earlier writes than a durable one are lost
+
+
+def outcome_of(finding: AuditFinding) -> str:
+    """Return which of OUTCOMES an audit has found."""
+    if finding.ended or finding.text("open_error") or finding.text("read_error"):
+        return UNREADABLE
+    if finding.number("foreign") or finding.number("resurrected"):
+        return WRONG
+    if finding.number("torn_batches"):
+        return TORN_BATCH
+    if finding.answer.get("prefix") is None:
+        return HOLE
+    if finding.text("write_error") or finding.text("reopen_error"):
+        return UNWRITABLE
+    return NEWEST_LOST if finding.number("lost") else COMPLETE
+
+
+def sentence_of(finding: AuditFinding) -> str:
+    """Return what an audit has found, as one sentence."""
+    if finding.ended:
+        return f"the process that opened it: {finding.ended}"
+    for key, what in (
+        ("open_error", "opening failed"),
+        ("read_error", "reading failed"),
+        ("write_error", "writing after recovery failed"),
+        ("reopen_error", "opening again failed"),
+    ):
+        if text := finding.text(key):
+            return f"{what}: {text}"
+    lost = finding.number("lost")
+    counts = (
+        f"{finding.number('acknowledged')} commits acknowledged,"
+        f" {finding.number('entries')} entries found of"
+        f" {finding.number('expected_entries')}"
+    )
+    if lost:
+        counts += f", the newest {lost} commits lost"
+    first = finding.text("first_problem")
+    return f"{counts}; {first}" if first else counts
+
+
+@dataclass(frozen=True)
+class Violation:
+    """The first state of a kind that breaks what the engine promises."""
+
+    kind: str
+    aim: str
+    detail: str
+    reproducer: str
+    acknowledged: int  # commits; of two reproducers, the one with fewer is kept
+
+
+@dataclass
+class Evidence:
+    """The outcomes of a trial, by aim."""
+
+    promise: str
+    seed: int
+    duplicates: int = 0
+    without_disk: int = 0
+    states: dict[str, dict[str, int]] = field(default_factory=dict)
+    most_lost: int = 0
+    covers: dict[str, int] = field(default_factory=lambda: {"tried": 0, "held": 0})
+    open_ns: list[int] = field(default_factory=list)
+    violations: dict[str, Violation] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    started_s: float = field(default_factory=time.monotonic)
+
+    def add(self, aim: str, finding: AuditFinding, keep: Callable[[str], str]) -> str:
+        """Count a state; `keep` stores its reproducer and returns the file's name.
+
+        It is called for the first violation of each kind, and for one that is half as
+        long.  Returns the outcome.
+        """
+        outcome = outcome_of(finding)
+        row = self.states.setdefault(aim, dict.fromkeys(("tried", *OUTCOMES), 0))
+        row["tried"] += 1
+        row[outcome] += 1
+        self.most_lost = max(self.most_lost, finding.number("lost"))
+        if opened_ns := finding.number("open_ns"):
+            self.open_ns.append(opened_ns)
+        covered = finding.answer.get("covered")
+        if covered is not None and outcome != UNREADABLE:
+            self.covers["tried"] += 1
+            self.covers["held"] += bool(covered)
+        if self._breaks(outcome):
+            self._note(outcome, aim, finding, keep)
+        if covered is False and outcome != UNREADABLE:
+            self._note(_UNCOVERED, aim, finding, keep)
+        return outcome
+
+    def _breaks(self, outcome: str) -> bool:
+        if self.promise == PROMISES_NOTHING_LOST:
+            return outcome != COMPLETE
+        if self.promise == _PROMISES_CORRUPTION:
+            return False
+        return outcome not in (COMPLETE, NEWEST_LOST)
+
+    def _note(
+        self, kind: str, aim: str, finding: AuditFinding, keep: Callable[[str], str]
+    ) -> None:
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        known, length = self.violations.get(kind), finding.number("acknowledged")
+        if known and length * 2 > known.acknowledged:
+            return
+        file = keep(kind)
+        if not known or file:
+            detail = sentence_of(finding)
+            self.violations[kind] = Violation(kind, aim, detail, file, length)
+
+    def note_without_disk(self, aim: str, count: int) -> None:
+        """Count durable puts that were acknowledged though no disk was written."""
+        self.without_disk += count
+        if count:
+            self.counts[WITHOUT_DISK] = self.without_disk
+            detail = f"{count} durable puts acknowledged, nothing written to the disk"
+            violation = Violation(WITHOUT_DISK, aim, detail, "", 0)
+            self.violations.setdefault(WITHOUT_DISK, violation)
+
+    def document(self) -> dict[str, Any]:
+        """Return the fields of the trial's record that this has counted."""
+        opened = sorted(self.open_ns) or [0]
+        return {
+            "states": self.states,
+            "duplicates": self.duplicates,
+            "most_lost": self.most_lost,
+            "covers": self.covers,
+            "open_ns": {
+                "median": int(statistics.median(opened)),
+                "max": opened[-1],
+            },
+            "without_disk": self.without_disk,
+            "violations": [
+                {
+                    "kind": violation.kind,
+                    "aim": violation.aim,
+                    "count": self.counts[violation.kind],
+                    "detail": violation.detail,
+                    "reproducer": violation.reproducer,
+                }
+                for violation in self.violations.values()
+            ],
+            "wall_s": round(time.monotonic() - self.started_s, 1),
+        }

@@ -1,0 +1,55 @@
+"""kill -9: what survives the process, with the machine running on."""
+
+import random
+import shutil
+import time
+from typing import Any
+
+from scripts.trials.crash_process import Cut, Writer, audit, is_ready
+from scripts.trials.evidence import Evidence
+from scripts.trials.progress import Report
+from scripts.trials.trial_spec import TrialSpec
+
+_MOST_SILENT_COMMITS = 60  # of a kill right after an acknowledgement
+_LONGEST_RUN_S = 0.5
+
+
+def kill_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
+    """Kill a writer again and again; half of the times in silence after a commit."""
+    rng = random.Random(spec.seed)
+    evidence, described = None, {}
+    for number in range(spec.states):
+        folder = spec.folder_path / "database"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        writer = Writer(spec, folder, spec.folder_path / "trace")
+        silent = number % 2 == 0
+        after = f"--crash_after={rng.randint(1, _MOST_SILENT_COMMITS)}"
+        with writer.running(*([after] if silent else [])):
+            writer.wait_until(is_ready if silent else lambda t: bool(t.started_ns))
+            if not silent:
+                time.sleep(rng.random() * _LONGEST_RUN_S)
+            cut_ns = time.monotonic_ns()
+        end_ns = time.monotonic_ns()
+        trace = writer.trace()
+        if evidence is None:
+            described = writer.describe()
+            evidence = Evidence(str(described["promise"]), spec.seed)
+        cut = Cut(writer.trace_path, cut_ns, end_ns)
+        finding = audit(spec, folder, cut)
+        evidence.add(trace.aim_at(cut_ns), finding, lambda _: "")
+        report(number + 1, spec.states)
+    assert evidence is not None
+    return {**head_of(described), **evidence.document(), "barriers_per_write": None}
+
+
+def head_of(described: dict[str, Any]) -> dict[str, Any]:
+    """Return what a writer said of itself, as fields of a record."""
+    return {
+        "documented": {
+            "promise": described["promise"],
+            "source": described.get("source", ""),
+        },
+        "version": described.get("version", ""),
+        "mixes_durability": bool(described.get("mixes_durability")),
+    }

@@ -1,0 +1,134 @@
+"""The disk of one trial: an image in memory, a loop device, a file system."""
+
+import os
+import subprocess
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scripts.trials.crash_process import TrialError
+from scripts.trials.disk_image import Patch
+from scripts.trials.loop_device import (
+    attach,
+    detach,
+    make_file_system,
+    mount,
+    unmount,
+)
+from scripts.trials.trial_spec import TrialSpec
+
+# The smallest that mkfs.xfs accepts is 300 MiB; blocks of zeros take no memory.
+DISK_MB = {"ext4": 64, "xfs": 320}
+
+
+@contextmanager
+def workspace(spec: TrialSpec) -> Iterator[Path]:
+    """Mount a tmpfs over the folder of a trial, which only this process can see."""
+    folder = spec.folder_path
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=75%", "kvmatrix-trial", str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=spec.timeout_s,
+        check=False,
+    )
+    if done.returncode:
+        raise TrialError(f"cannot mount a tmpfs: {done.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], timeout=60, check=False)
+
+
+@dataclass
+class TrialDisk:
+    """A file system on an image; `folder` lies on a tmpfs."""
+
+    folder: Path
+    fs: str
+    megabytes: int = 0  # 0: DISK_MB
+    _pristine: list[Patch] = field(default_factory=list)
+
+    @property
+    def image(self) -> Path:
+        """The image of the disk."""
+        return self.folder / "disk.img"
+
+    @property
+    def mount_point(self) -> Path:
+        """Where it is mounted."""
+        return self.folder / "mounted"
+
+    @property
+    def database(self) -> Path:
+        """The folder of the database on it."""
+        return self.mount_point / "db"
+
+    @property
+    def size(self) -> int:
+        """Bytes of the disk."""
+        return (self.megabytes or DISK_MB[self.fs]) << 20
+
+    def clear(self) -> None:
+        """Make the disk a new, empty file system."""
+        if self._pristine:
+            self.write(self._pristine)
+            return
+        self.write([])
+        device = attach(self.image)
+        try:
+            make_file_system(self.fs, device)
+        finally:
+            detach(device)
+        self._pristine = list(_runs(self.image))
+
+    def write(self, patches: Iterable[Patch]) -> None:
+        """Make the disk zeros but for these bytes."""
+        self.image.unlink(missing_ok=True)  # pages of an old loop device stay with it
+        handle = os.open(self.image, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.ftruncate(handle, self.size)
+            for patch in patches:
+                os.pwrite(handle, patch.data, patch.offset)
+        finally:
+            os.close(handle)
+
+    @contextmanager
+    def mounted(self) -> Iterator[Path]:
+        """Mount the file system, which recovers from a cut; unmount it at the end."""
+        self.mount_point.mkdir(exist_ok=True)
+        device = attach(self.image)
+        try:
+            mount(device, self.mount_point, self.fs)
+            try:
+                yield self.mount_point
+            finally:
+                unmount(self.mount_point)
+        finally:
+            detach(device)
+
+
+def _runs(image: Path) -> Iterator[Patch]:
+    """Yield the parts of a sparse file that hold data."""
+    handle = os.open(image, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        at, end = 0, os.fstat(handle).st_size
+        while at < end:
+            try:
+                start = os.lseek(handle, at, os.SEEK_DATA)
+            except OSError:  # ENXIO: nothing but a hole is left
+                return
+            at = os.lseek(handle, start, os.SEEK_HOLE)
+            yield Patch(start, os.pread(handle, at - start, start))
+    finally:
+        os.close(handle)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the entries of a folder survive a cut."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
