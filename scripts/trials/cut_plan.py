@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from scripts.trials.block_log import LoggedWrite
 from scripts.trials.crash_trace import RECOVERY, CrashTrace
 from scripts.trials.disk_image import SECTOR_BYTES, DiskImage, Patch
 
@@ -21,14 +22,6 @@ WRITTEN = "written"  # everything
 OMITTED = "omitted"  # everything but one write
 SUBSET = "subset"
 TORN = "torn"  # a write that ended within
-
-
-@dataclass(frozen=True)
-class LoggedWrite:
-    """A write or discard; a flush has no patch."""
-
-    at_ns: int
-    patch: Patch | None
 
 
 @dataclass(frozen=True)

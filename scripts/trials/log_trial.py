@@ -5,12 +5,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from scripts.trials.block_log import Recorder, read_log
+from scripts.trials.block_log import LoggedWrite, Recorder, read_log
 from scripts.trials.crash_process import Cut, AuditFinding, TrialError, Writer, audit
 from scripts.trials.crash_trace import RANDOM
 from scripts.trials.cut_plan import (
     CutState,
-    LoggedWrite,
     chosen_states,
     distinct,
     later_states,
@@ -89,7 +88,7 @@ class _LogTrial:
                 audit(self._spec, self._disk.database, cut)
             finally:
                 unmount(self._disk.mount_point)
-        log = logged(path)
+        log = list(read_log(path.read_bytes()))
         for later in later_states(log, state, most, self._spec.seed):
             again = image.with_patches(_written(log[: later.flushed]))
             self.try_state(later, again.with_patches(later.patches))
@@ -118,19 +117,7 @@ def _recorded(spec: TrialSpec, space: Path) -> tuple[Writer, list[LoggedWrite]]:
     writer.describe()
     if ended:
         raise TrialError(f"the writer failed on a good disk ({ended}): {writer.error()}")
-    return writer, logged(path)
-
-
-def logged(path: Path) -> list[LoggedWrite]:
-    """Return the entries of a log in memory."""
-    entries: list[LoggedWrite] = []
-    for entry in read_log(path):
-        patch = None
-        if entry.kind != "flush":
-            data = bytes(entry.data) if entry.kind == "write" else bytes(entry.length)
-            patch = Patch(entry.offset, data)
-        entries.append(LoggedWrite(entry.at_ns, patch))
-    return entries
+    return writer, list(read_log(path.read_bytes()))
 
 
 def _written(log: Sequence[LoggedWrite]) -> Iterable[Patch]:

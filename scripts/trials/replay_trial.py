@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
+from scripts.trials.block_log import read_log
 from scripts.trials.crash_process import Cut, audit
 from scripts.trials.evidence import outcome_of, sentence_of
-from scripts.trials.log_trial import logged
 from scripts.trials.progress import Report
 from scripts.trials.reproducer import read_members
 from scripts.trials.trial_disk import TrialDisk, workspace
@@ -17,12 +17,12 @@ def replay_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
     members = read_members(spec.reproducers_path)
     description = json.loads(members["cut.json"])
     with workspace(spec) as space:
-        (space / "disk.log").write_bytes(members["disk.log"])
         trace = space / "trace"
         trace.write_bytes(members["trace"])
         cut = Cut(trace, int(description["cut_ns"]), int(description["cut_end_ns"]))
         disk = TrialDisk(space, spec.fs)
-        disk.write(e.patch for e in logged(space / "disk.log") if e.patch is not None)
+        log = read_log(members["disk.log"])
+        disk.write(entry.patch for entry in log if entry.patch is not None)
         with disk.mounted():
             finding = audit(spec, disk.database, cut)
         report(1, 1)

@@ -11,7 +11,6 @@ from scripts.trials.crash_process import TrialError
 from scripts.trials.disk_image import Patch
 from scripts.trials.loop_device import (
     attach,
-    detach,
     make_file_system,
     mount,
     unmount,
@@ -80,7 +79,7 @@ class TrialDisk:
         try:
             make_file_system(self.fs, device)
         finally:
-            detach(device)
+            device.close()
         self._pristine = list(_runs(self.image))
 
     def write(self, patches: Iterable[Patch]) -> None:
@@ -106,7 +105,7 @@ class TrialDisk:
             finally:
                 unmount(self.mount_point)
         finally:
-            detach(device)
+            device.close()
 
 
 def _runs(image: Path) -> Iterator[Patch]:

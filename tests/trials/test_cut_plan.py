@@ -2,6 +2,7 @@
 
 import random
 
+from scripts.trials.block_log import LoggedWrite
 from scripts.trials.crash_trace import ACKNOWLEDGED, CrashTrace, TraceKind, TraceRecord
 from scripts.trials.cut_plan import (
     FLUSHED,
@@ -10,7 +11,6 @@ from scripts.trials.cut_plan import (
     TORN,
     WRITTEN,
     CutState,
-    LoggedWrite,
     chosen_states,
     cuts_of,
     distinct,

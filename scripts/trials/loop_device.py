@@ -1,0 +1,168 @@
+"""Loop devices and the file systems on them, for this process alone.
+
+Each device is attached so that the kernel detaches it once nothing uses it, also if
+this process is killed.  REQUIRES: a mount namespace of its own.
+"""
+
+import ctypes
+import errno
+import fcntl
+import os
+import struct
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_LOOP_CTL_GET_FREE = 0x4C82  # these three from linux/loop.h
+_LOOP_CONFIGURE = 0x4C0A
+_LO_FLAGS_AUTOCLEAR = 4
+_LOOP_MAJOR = 7
+# struct loop_config: fd, block size, loop_info64 with its flags, reserved.
+_LOOP_CONFIG = struct.Struct("=II5Q4I64s64s32s2Q8Q")
+_FS_IOC_SHUTDOWN = 0x8004587D  # of ext4 and xfs
+_WITHOUT_LOG_FLUSH = 2
+_MNT_DETACH = 2
+_ATTEMPTS = 100
+_BUSY_S = 10.0
+_MKFS_S = 60
+_MKFS = {
+    "ext4": (
+        *("mkfs.ext4", "-q", "-F", "-J", "size=4"),
+        *("-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
+    ),
+    "xfs": ("mkfs.xfs", "-q", "-f", "-K"),
+}
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class DiskError(Exception):
+    """A disk of a trial cannot be made, mounted or cut; the message names a remedy."""
+
+
+class NotOurs(DiskError):
+    """A path that is not on a loop device which this process has attached."""
+
+
+@dataclass
+class LoopDevice:
+    """An attached device; it lasts until close() and until it is unmounted."""
+
+    path: str
+    handle: int
+
+    @property
+    def number(self) -> int:
+        """The device, as st_dev of the files on it has it."""
+        return os.fstat(self.handle).st_rdev
+
+    def close(self) -> None:
+        """Give the device up."""
+        _attached.discard(self.number)
+        os.close(self.handle)
+
+
+_attached: set[int] = set()  # by device number
+
+
+def attach(image: Path) -> LoopDevice:
+    """Attach an image to a free loop device.  Raises DiskError."""
+    try:
+        control = os.open("/dev/loop-control", os.O_RDWR | os.O_CLOEXEC)
+    except OSError as error:
+        raise DiskError(f"/dev/loop-control: {error.strerror}; needs root") from None
+    backing = os.open(image, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        for _ in range(_ATTEMPTS):
+            path = f"/dev/loop{fcntl.ioctl(control, _LOOP_CTL_GET_FREE)}"
+            device = _configured(path, backing)
+            if device is not None:
+                _attached.add(device.number)
+                return device
+    finally:
+        os.close(backing)
+        os.close(control)
+    raise DiskError("no free loop device; detach some with: losetup --detach-all")
+
+
+def _configured(path: str, backing: int) -> LoopDevice | None:
+    """Return the device, or None if another process took it meanwhile."""
+    handle = -1
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        numbers = (0,) * 8
+        info = (0, 0, 0, 0, 0, 0, 0, 0, _LO_FLAGS_AUTOCLEAR, b"", b"", b"", 0, 0)
+        config = _LOOP_CONFIG.pack(backing, 0, *info, *numbers)
+        fcntl.ioctl(handle, _LOOP_CONFIGURE, config)
+    except OSError as error:
+        if handle >= 0:
+            os.close(handle)
+        if error.errno in (errno.EBUSY, errno.ENOENT, errno.ENXIO):
+            time.sleep(0.01)
+            return None
+        raise DiskError(f"{path}: cannot attach: {error.strerror}") from None
+    return LoopDevice(path, handle)
+
+
+def make_file_system(kind: str, device: LoopDevice) -> None:
+    """Make an empty file system: "ext4" or "xfs".  Raises DiskError."""
+    try:
+        done = subprocess.run(
+            [*_MKFS[kind], device.path],
+            capture_output=True,
+            text=True,
+            timeout=_MKFS_S,
+            check=False,
+        )
+    except FileNotFoundError:
+        package = {"ext4": "e2fsprogs", "xfs": "xfsprogs"}[kind]
+        raise DiskError(f"mkfs.{kind} is missing; install {package}") from None
+    except subprocess.TimeoutExpired:
+        raise DiskError(f"mkfs.{kind} did not end within {_MKFS_S} s") from None
+    if done.returncode:
+        raise DiskError(f"mkfs.{kind}: {' '.join(done.stderr.split())}")
+
+
+def mount(device: LoopDevice, folder: Path, kind: str) -> None:
+    """Mount a device, which makes its file system recover.  Raises DiskError."""
+    # Two copies of one file system are never mounted at once, so the identity of an
+    # xfs need not be unique.
+    options = b"nouuid" if kind == "xfs" else b""
+    source, target = device.path.encode(), str(folder).encode()
+    if _libc.mount(source, target, kind.encode(), 0, options) != 0:
+        number = ctypes.get_errno()
+        raise DiskError(f"cannot mount {kind} on {device.path}: {os.strerror(number)}")
+
+
+def unmount(folder: Path) -> None:
+    """Unmount a folder.  Raises DiskError if it stays busy, and detaches it then."""
+    limit = time.monotonic() + _BUSY_S
+    target = str(folder).encode()
+    while _libc.umount2(target, 0) != 0:
+        number = ctypes.get_errno()
+        if number == errno.EINVAL:
+            return  # not mounted
+        if number != errno.EBUSY or time.monotonic() > limit:
+            _libc.umount2(target, _MNT_DETACH)
+            raise DiskError(
+                f"{folder} stayed mounted ({os.strerror(number)}): a process of the"
+                " engine still uses it; it was detached"
+            )
+        time.sleep(0.01)
+
+
+def shut_down(folder: Path) -> None:
+    """Cut the power of the file system that holds a folder.
+
+    Raises NotOurs unless it is on a loop device that this process has attached.
+    """
+    number = os.stat(folder).st_dev
+    if os.major(number) != _LOOP_MAJOR or number not in _attached:
+        raise NotOurs(f"{folder} is not on a disk of this trial; nothing was shut down")
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.ioctl(handle, _FS_IOC_SHUTDOWN, struct.pack("=I", _WITHOUT_LOG_FLUSH))
+    except OSError as error:
+        raise DiskError(f"{folder}: cannot shut down: {error.strerror}") from None
+    finally:
+        os.close(handle)
