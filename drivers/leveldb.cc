@@ -30,6 +30,8 @@ class LevelDbSession final : public Session {
     read_.verify_checksums = FLAGS_verify_checksums;
   }
 
+  void SetDurable(bool durable) override { write_.sync = durable; }
+
   void Write(std::span<const Update> batch) override {
     batch_.Clear();
     for (const auto& [key, value] : batch) {
@@ -129,6 +131,7 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&leveldb::DestroyDB),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<LevelDb>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

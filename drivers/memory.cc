@@ -46,7 +46,7 @@ class Memory final : public Database {
     return {{"sync", sync_ ? "fdatasync" : "none"}};
   }
 
-  void Write(std::span<const Update> batch) {
+  void Write(std::span<const Update> batch, bool sync) {
     const std::lock_guard lock(mutex_);
     log_.clear();
     for (const Update& update : batch) {
@@ -60,9 +60,11 @@ class Memory final : public Database {
       Require(more >= 0);
       done += static_cast<size_t>(more);
     }
-    if (sync_) Require(fdatasync(fd_) == 0);
+    if (sync) Require(fdatasync(fd_) == 0);
     for (const Update& update : batch) Apply(update.key, update.value);
   }
+
+  bool sync() const { return sync_; }
 
   // Held by the caller while it uses entries().
   auto Lock() { return std::shared_lock(mutex_); }
@@ -107,9 +109,14 @@ class Memory final : public Database {
 
 class MemorySession final : public Session {
  public:
-  explicit MemorySession(Memory& memory) : memory_(memory) {}
+  explicit MemorySession(Memory& memory)
+      : memory_(memory), sync_(memory.sync()) {}
 
-  void Write(std::span<const Update> batch) override { memory_.Write(batch); }
+  void SetDurable(bool durable) override { sync_ = durable; }
+
+  void Write(std::span<const Update> batch) override {
+    memory_.Write(batch, sync_);
+  }
 
   std::optional<std::string_view> Get(std::string_view key) override {
     const auto lock = memory_.Lock();
@@ -134,6 +141,7 @@ class MemorySession final : public Session {
 
  private:
   Memory& memory_;
+  bool sync_;
   std::string value_;  // what the last Get() returned
 };
 
@@ -161,6 +169,7 @@ const Driver kDriver = {
     .code = reinterpret_cast<const void*>(&Version),
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Memory>(options);
-    }};
+    },
+    .mixes_durability = true};
 
 }  // namespace kvmatrix

@@ -33,6 +33,7 @@ INCLUDE = re.compile(r'^#include "common/([\w/]+)\.h"', re.MULTILINE)
 # own room and of the rooms before it; driver.h belongs to no room and includes none.
 COMMON_ROOMS = (
     "random",
+    "disk",
     "spec",
     "stream",
     "oracle",
@@ -41,6 +42,7 @@ COMMON_ROOMS = (
     "mixes",
     "loops",
     "run",
+    "crash",
     "cli",
 )
 COMMON_ROOM_MAX_FILES = 20

@@ -10,6 +10,7 @@
 #include "common/cli/after_list.h"
 #include "common/cli/console.h"
 #include "common/cli/rules.h"
+#include "common/crash/crash_flags.h"
 #include "common/driver.h"
 #include "common/stream/leveldb_stream.h"
 
@@ -377,6 +378,7 @@ std::string HelpText() {
          name +
          " --benchmarks=fillrandom,readrandom --num=100000\n\nBenchmarks:\n" +
          BenchmarkLines() + "\n" + CommonFlagLines() + DriverFlagLines() +
+         std::string(kCrashHelp) + "\n" +
          "Other invocations:\n"
          "  --version   print the engine, its build and its codec\n"
          "  --describe  print that, all flags and all benchmarks, as JSON\n"

@@ -11,6 +11,7 @@
 #include "common/cli/json_output.h"
 #include "common/cli/parse_flags.h"
 #include "common/cli/text_output.h"
+#include "common/crash/crash_test.h"
 #include "common/driver.h"
 #include "common/run/rehearsal.h"
 #include "common/run/runner.h"
@@ -96,6 +97,7 @@ int RunAll(const Config& config, const Driver& driver) {
 int Main(std::vector<const char*> words) {
   const Action action = ActionOf(words);
   const Driver& driver = SelectDriver(words);
+  const CrashFlags crash = TakeCrashFlags(words);
   if (action == Action::kHelp) {
     PrintText(HelpText());
   } else if (action == Action::kVersion) {
@@ -105,7 +107,9 @@ int Main(std::vector<const char*> words) {
   } else {
     ParseFlags(words);
     const Config config = ConfigFromFlags();
-    return action == Action::kCheck ? 0 : RunAll(config, driver);
+    if (action == Action::kCheck) return 0;
+    if (crash.test == CrashTest::kNone) return RunAll(config, driver);
+    return RunCrashTest(driver, config, crash, PrintText);
   }
   return 0;
 }

@@ -1,0 +1,220 @@
+#include "common/crash/writer.h"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/spec/durability.h"
+#include "common/timing/barriers.h"
+
+namespace kvmatrix {
+namespace {
+
+constexpr uint32_t kBatchUpdates = 100;
+constexpr uint32_t kGrowthBytes = 4096;
+constexpr uint32_t kFillUpdates = 10;
+// Of phase "cover": buffered commits before a file must have changed, at most
+// if none does, and after it.
+constexpr int kFewestBuffered = 20;
+constexpr int kMostBuffered = 1500;
+constexpr int kBufferedAfter = 3;
+
+}  // namespace
+
+Options CrashOptions(const Config& config) {
+  return {.path = config.db,
+          .cache_size = config.cache_size,
+          .compression = config.compression,
+          .durability = config.durability,
+          .threads = 1,
+          .expected_entries = kCrashKeys,
+          .key_size = CrashKey(0).size(),
+          .value_size = kCrashValueBytes};
+}
+
+Writer::Writer(const Driver& driver, const Config& config,
+               const CrashFlags& flags)
+    : driver_(driver),
+      options_(CrashOptions(config)),
+      flags_(flags),
+      phases_(ParsePhases(flags.phases)),
+      trace_(flags.trace, config.seed),
+      history_(config.seed),
+      durable_(config.durability == Durability::kDurable) {}
+
+void Writer::Open() {
+  call_ = "open";
+  Add(TraceKind::kOpenBegins);
+  database_ = driver_.open(options_);
+  session_ = database_->NewSession();
+  Add(TraceKind::kOpened);
+}
+
+std::string Writer::Description() {
+  const auto level = static_cast<size_t>(options_.durability);
+  const Guarantee guarantee = driver_.guarantees().at(level);
+  nlohmann::json json = {
+      {"engine", driver_.name},
+      {"version", driver_.version()},
+      {"licence", driver_.licence},
+      {"promise", PromiseText(guarantee.promise.value())},
+      {"source", guarantee.source},
+      {"settings", database_->EffectiveSettings()},
+      {"mixes_durability", driver_.mixes_durability},
+      {"batch_size_limit", database_->GetLimits().batch_size.max}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
+void Writer::Run() {
+  try {
+    for (phase_ = 0; phase_ < phases_.size(); ++phase_) {
+      const uint64_t barriers = Barriers();
+      const uint64_t commits = history_.commits();
+      Add(TraceKind::kPhaseBegins);
+      RunPhase(phases_[phase_]);
+      Add(TraceKind::kPhaseEnds,
+          {.commit = Barriers() - barriers,
+           .extra = static_cast<uint32_t>(history_.commits() - commits)});
+    }
+    --phase_;
+    Close();
+    Add(TraceKind::kDone);
+  } catch (...) {
+    Add(TraceKind::kFailed, {.commit = history_.commits()});
+    throw;
+  }
+}
+
+void Writer::RunPhase(const Phase& phase) {
+  switch (phase.kind) {
+    case PhaseKind::kFirst:
+      RunSingle(phase.count);
+      Close();
+      return Open();
+    case PhaseKind::kSingle:
+      return RunSingle(phase.count);
+    case PhaseKind::kBatch:
+      return RunBatches(phase.count);
+    case PhaseKind::kCover:
+      return RunCover(phase.count);
+    case PhaseKind::kGrowth:
+      return RunSingle(phase.count, kGrowthBytes);
+    case PhaseKind::kSettle:
+      call_ = "flush";
+      database_->Flush();
+      call_ = "settle";
+      database_->Settle();
+      return RunSingle(phase.count);
+    case PhaseKind::kCompact:
+      call_ = "compact";
+      try {
+        database_->Compact();
+      } catch (const Unsupported&) {
+        // The commits follow nothing then, which is a state like others.
+      }
+      return RunSingle(phase.count);
+    case PhaseKind::kClose:
+      Close();
+      Open();
+      return RunSingle(phase.count);
+    case PhaseKind::kFill:
+      return RunFill(phase.count);
+  }
+}
+
+void Writer::RunSingle(uint64_t commits, uint32_t value_bytes) {
+  for (uint64_t i = 0; i < commits; ++i) Commit(1, value_bytes);
+}
+
+void Writer::RunBatches(uint64_t commits) {
+  if (database_->GetLimits().batch_size.max < kBatchUpdates) return;
+  for (uint64_t i = 0; i < commits; ++i)
+    Commit(kBatchUpdates, kCrashValueBytes);
+}
+
+void Writer::RunCover(uint64_t rounds) {
+  if (!driver_.mixes_durability) return;
+  const bool level = durable_;
+  FileWatch watch(options_.path);
+  for (uint64_t round = 0; round < rounds; ++round) {
+    SetDurable(false);
+    watch.HasChanged();  // what the round before has done
+    bool has_changed = false;
+    for (int i = 0; i < kMostBuffered && !(has_changed && i >= kFewestBuffered);
+         ++i) {
+      Commit(1, kCrashValueBytes);
+      if (has_changed || !watch.HasChanged()) continue;
+      has_changed = true;
+      Add(TraceKind::kFilesChanged);
+    }
+    for (int i = 0; i < kBufferedAfter; ++i) Commit(1, kCrashValueBytes);
+    SetDurable(true);
+    Commit(1, kCrashValueBytes);
+  }
+  SetDurable(level);
+}
+
+void Writer::RunFill(uint64_t commits) {
+  const uint64_t most = database_->GetLimits().batch_size.max;
+  const uint32_t updates = most < kFillUpdates ? 1 : kFillUpdates;
+  for (uint64_t i = 0; i < commits; ++i) Commit(updates, kGrowthBytes);
+}
+
+void Writer::SetDurable(bool durable) {
+  call_ = "write";
+  session_->SetDurable(durable);
+  durable_ = durable;
+}
+
+void Writer::Commit(uint32_t updates, uint32_t value_bytes) {
+  call_ = "write";
+  const std::vector<Change> changes = history_.Add(updates, value_bytes);
+  const uint64_t commit = history_.commits();
+  std::vector<std::string> texts;  // that the views refer to
+  texts.reserve(2 * changes.size());
+  std::vector<Update> batch;
+  uint32_t puts = 0;
+  for (const Change& change : changes) {
+    const std::string_view key = texts.emplace_back(CrashKey(change.key));
+    if (!change.is_put) {
+      batch.push_back({key, std::nullopt});
+      continue;
+    }
+    ++puts;
+    batch.push_back({key, texts.emplace_back(CrashValue(
+                              history_.seed(), commit, change.index,
+                              value_bytes))});
+  }
+  const TraceRecord record = {.commit = commit,
+                              .updates = updates,
+                              .value_bytes = value_bytes,
+                              .durable = durable_,
+                              .extra = puts};
+  Add(TraceKind::kCommitBegins, record);
+  session_->Write(batch);
+  Add(TraceKind::kAcknowledged, record);
+  if (commit == flags_.crash_after) WaitForEnd();
+}
+
+void Writer::Close() {
+  call_ = "close";
+  Add(TraceKind::kCloseBegins);
+  session_.reset();
+  database_->Close();
+  database_.reset();
+  Add(TraceKind::kClosed);
+}
+
+void Writer::Add(TraceKind kind, TraceRecord record) {
+  record.kind = kind;
+  record.phase = phase_;
+  trace_.Add(record);
+}
+
+void Writer::WaitForEnd() {
+  Add(TraceKind::kReady);
+  for (;;) pause();
+}
+
+}  // namespace kvmatrix
