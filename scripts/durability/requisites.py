@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from scripts.planning.executable import SET_UP
+SET_UP = "run scripts/setup"
 from scripts.trials.trial_spec import FULL, KILL, LOG, SHUTDOWN
 
 NAMESPACES = (

@@ -100,22 +100,30 @@ class CrashTrace:
 
     def aim_at(self, cut_ns: int) -> str:
         """Return what a cut at this time hits: one of AIMS."""
+        return self.aim_between(cut_ns, cut_ns)
+
+    def aim_between(self, start_ns: int, cut_ns: int) -> str:
+        """Return what a cut hits if the disk has been silent since `start_ns`."""
         end = bisect_right(self.times_ns, cut_ns)
-        past = self.records[:end]
-        if not past:
+        if not end:
             return NEW_DATABASE
-        last = past[-1]
+        last = self.records[end - 1]
         if last.kind == TraceKind.CLOSE_BEGINS:
             return CLOSE
+        start = min(bisect_right(self.times_ns, start_ns), end - 1)
+        silent = [
+            record
+            for record in self.records[start:end]
+            if record.kind == TraceKind.ACKNOWLEDGED
+        ]
+        if any(r.durable and self._phase_of(r) == "cover" for r in silent):
+            return COVERING_WRITE
         phase = self._phase_of(last)
-        if phase == "single":
-            return ACKNOWLEDGED if last.kind == TraceKind.ACKNOWLEDGED else RANDOM
-        if phase == "batch":
-            return BATCH if last.kind == TraceKind.COMMIT_BEGINS else ACKNOWLEDGED
-        if phase == "cover":
-            is_covered = last.kind == TraceKind.ACKNOWLEDGED and last.durable
-            return COVERING_WRITE if is_covered else RANDOM
-        return _OF_PHASE.get(phase, RANDOM)
+        if phase == "batch" and last.kind == TraceKind.COMMIT_BEGINS:
+            return BATCH
+        if phase in _OF_PHASE:
+            return _OF_PHASE[phase]
+        return ACKNOWLEDGED if silent else RANDOM
 
     def without_disk(self, writes_ns: Sequence[int]) -> int:
         """Return how many durable puts were acknowledged though no disk was written.

@@ -58,7 +58,8 @@ def states_at(
     """Yield the states of one moment, the simplest first."""
     flushed, pending = _since_flush(log, cut)
     end_ns = log[cut].at_ns if cut < len(log) else log[-1].at_ns + 1
-    aim = trace.aim_at(end_ns - 1)
+    start_ns = log[cut - 1].at_ns if cut else 0
+    aim = trace.aim_between(start_ns, end_ns - 1)
 
     def state(kind: str, patches: Sequence[Patch]) -> CutState:
         return CutState(flushed, tuple(patches), kind, aim, end_ns - 1, end_ns)

@@ -29,7 +29,7 @@ def outcome_of(finding: AuditFinding) -> str:
     """Return which of OUTCOMES an audit has found."""
     if finding.ended or finding.text("open_error") or finding.text("read_error"):
         return UNREADABLE
-    if finding.number("foreign") or finding.number("resurrected"):
+    if finding.number("foreign"):
         return WRONG
     if finding.number("torn_batches"):
         return TORN_BATCH
@@ -141,6 +141,11 @@ class Evidence:
             detail = f"{count} durable puts acknowledged, nothing written to the disk"
             violation = Violation(WITHOUT_DISK, aim, detail, "", 0)
             self.violations.setdefault(WITHOUT_DISK, violation)
+
+    def note_full(self, kind: str, stage: str, detail: str) -> None:
+        """Count what went wrong when the disk was full."""
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        self.violations.setdefault(kind, Violation(kind, stage, detail, "", 0))
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the trial's record that this has counted."""

@@ -3,7 +3,7 @@
 import random
 
 from scripts.trials.block_log import LoggedWrite
-from scripts.trials.crash_trace import ACKNOWLEDGED, CrashTrace, TraceKind, TraceRecord
+from scripts.trials.crash_trace import ACKNOWLEDGED, RANDOM, CrashTrace, TraceKind, TraceRecord
 from scripts.trials.cut_plan import (
     FLUSHED,
     OMITTED,
@@ -83,7 +83,8 @@ def test_the_states_of_a_cut_are_all_nothing_one_missing_parts_and_a_torn_one() 
 def test_a_cut_demands_what_was_acknowledged_before_the_disk_went_on() -> None:
     """The time of a cut is that of the next write, which did not happen."""
     assert (_states(5)[0].cut_ns, _states(5)[0].cut_end_ns) == (19, 20)
-    assert _states(5)[0].aim == "random"  # commit 2 had begun
+    assert _states(5)[0].aim == ACKNOWLEDGED
+    assert _states(6)[0].aim == RANDOM  # commit 2 is being written
     assert _states(7)[0].aim == ACKNOWLEDGED
 
 

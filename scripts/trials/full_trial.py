@@ -1,0 +1,159 @@
+"""A disk that fills: the error arrives, and nothing acknowledged is lost (R18)."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from scripts.trials.crash_process import AuditFinding, Cut, Writer, audit
+from scripts.trials.crash_trace import CrashTrace, TraceKind
+from scripts.trials.evidence import Evidence
+from scripts.trials.kill_trial import head_of
+from scripts.trials.progress import Report
+from scripts.trials.trial_disk import TrialDisk, workspace
+from scripts.trials.trial_spec import TrialSpec
+
+_DISK_MB = 48
+_KIB = 1024
+# How often a hang or a crash in the same stage may take the whole limit.
+_HANG_S = 30.0
+
+
+@dataclass(frozen=True)
+class Stage:
+    """When the disk becomes full, and with how many bytes left."""
+
+    name: str
+    phases: str
+    kind: TraceKind
+    phase: int  # the index in `phases` at which it happens
+    left_bytes: int
+
+    def has_come(self, trace: CrashTrace) -> bool:
+        """Return whether the writer is there."""
+        return any(
+            r.kind == self.kind and r.phase == self.phase for r in trace.records
+        )
+
+
+_BEGINS = TraceKind.PHASE_BEGINS
+STAGES = (
+    Stage("writes", "single:50,fill:400", _BEGINS, 1, 512 * _KIB),
+    Stage("batches", "single:50,batch:400", _BEGINS, 1, 256 * _KIB),
+    Stage("sync", "first:5,single:2000", _BEGINS, 1, 128 * _KIB),
+    Stage("compaction", "fill:60,compact:200", _BEGINS, 1, 64 * _KIB),
+    Stage("close", "fill:60,close:200", TraceKind.CLOSE_BEGINS, 1, 0),
+)
+
+
+def full_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
+    """Fill the disk once in each stage."""
+    spec = replace(spec, timeout_s=min(spec.timeout_s, _HANG_S))
+    evidence, described = None, {}
+    stages: list[dict[str, Any]] = []
+    with workspace(spec) as space:
+        disk = TrialDisk(space, spec.fs, _DISK_MB)
+        for number, stage in enumerate(STAGES[: spec.states]):
+            mine = replace(spec, phases=stage.phases)
+            writer = Writer(mine, disk.database, space / "trace")
+            disk.clear()
+            with disk.mounted():
+                ended = _fill_and_end(writer, disk, stage)
+                if evidence is None:
+                    described = writer.describe()
+                    evidence = Evidence(str(described["promise"]), spec.seed)
+            now_ns = time.monotonic_ns()
+            with disk.mounted():  # a fresh mount, as a process may have been stuck
+                cut = Cut(writer.trace_path, now_ns, now_ns)
+                finding = audit(mine, disk.database, cut)
+            stages.append(_stage_document(stage, writer, ended, finding))
+            report(number + 1, spec.states)
+    assert evidence is not None
+    for entry in stages:
+        if kind := _fault(entry):
+            evidence.note_full(kind, entry["stage"], _sentence(entry))
+    rest = {"barriers_per_write": None, "full": stages}
+    return {**head_of(described), **evidence.document(), **rest}
+
+
+def _fill_and_end(writer: Writer, disk: TrialDisk, stage: Stage) -> str:
+    """Run a writer to its end on a disk that fills; return how it ended."""
+    disk.database.mkdir()
+    filler = disk.mount_point / "filler"
+    with writer.running():
+        if writer.wait_until(stage.has_come):
+            _fill(filler, stage.left_bytes)
+        ended = writer.wait()
+    filler.unlink(missing_ok=True)
+    return ended
+
+
+def _fill(filler: Path, left_bytes: int) -> None:
+    """Take all of the disk but `left_bytes`."""
+    handle = os.open(filler, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC)
+    try:
+        step, size = 1 << 20, 0
+        while step >= 4096:
+            status = os.fstatvfs(handle)
+            free = status.f_bavail * status.f_frsize - left_bytes
+            try:
+                if free < step:
+                    raise OSError
+                os.posix_fallocate(handle, size, step)
+                size += step
+            except OSError:
+                step //= 2
+    finally:
+        os.close(handle)
+
+
+def _stage_document(
+    stage: Stage, writer: Writer, ended: str, finding: AuditFinding
+) -> dict[str, Any]:
+    trace = writer.trace()
+    acknowledged = len(trace.acknowledgements)
+    error = next((str(x["error"]) for x in writer.lines() if "error" in x), "")
+    failed = bool(finding.ended or finding.text("open_error"))
+    lost = finding.number("lost") or finding.number("missing")
+    return {
+        "stage": stage.name,
+        "reached": f"after {acknowledged:,} commits" if ended else "never full",
+        "error_reported": bool(error),
+        "error": error,
+        "ended": "ok" if not ended or error else ended,
+        "lost": 0 if failed else lost + finding.number("foreign"),
+        "opens_again": not failed and not finding.text("read_error"),
+        "works_with_room": not (
+            failed or finding.text("write_error") or finding.text("reopen_error")
+        ),
+        "found": finding.ended
+        or next(filter(None, map(finding.text, _ERRORS)), "")
+        or finding.text("first_problem"),
+    }
+
+
+_ERRORS = ("open_error", "read_error", "write_error", "reopen_error")
+
+
+def _fault(entry: dict[str, Any]) -> str:
+    """Return what is wrong in a stage, as the kind of a violation; "" if nothing."""
+    rules: tuple[tuple[str, Callable[[dict[str, Any]], bool]], ...] = (
+        ("full_disk_unreadable", lambda e: not e["opens_again"]),
+        ("full_disk_wrong", lambda e: e["lost"] > 0),
+        ("full_disk_unwritable", lambda e: not e["works_with_room"]),
+        ("full_disk_crash", lambda e: e["ended"] not in ("ok", "")),
+    )
+    return next((kind for kind, holds in rules if holds(entry)), "")
+
+
+def _sentence(entry: dict[str, Any]) -> str:
+    parts = [f"full {entry['reached']}"]
+    if entry["ended"] != "ok":
+        parts.append(f"the writer ended: {entry['ended']}")
+    if entry["lost"]:
+        parts.append(f"{entry['lost']} acknowledged commits or keys lost")
+    if entry["found"]:
+        parts.append(entry["found"])
+    return "; ".join(parts)
