@@ -157,6 +157,7 @@ ROOMS = {
         ("stats",),
         ("trust",),
         ("verdict",),
+        ("durability",),
         ("words",),
         ("page", "formats", "exchange"),
         ("gate",),

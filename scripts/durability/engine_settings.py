@@ -17,6 +17,7 @@ class EngineSetting:
 
     engine: EngineConfig
     name: str  # of the setting: a level, or a word
+    version: str  # of the engine
     flags: Mapping[str, Flag]
 
     @property
@@ -28,7 +29,8 @@ class EngineSetting:
         """Return this as the plan has it."""
         words = tuple(f"--{name}={_word(value)}" for name, value in self.flags.items())
         return PlannedSetting(
-            self.full_name, self.engine.name, self.engine.title, words
+            *(self.full_name, self.engine.name, self.engine.title),
+            *(self.version, words),
         )
 
 
@@ -49,7 +51,8 @@ def settings_of(
         for name in names:
             if _matches(f"{engine.name}/{name}", globs):
                 flags = resolve_trial_flags(engine, base, name, built.description)
-                found.append(EngineSetting(engine, name, flags))
+                version = built.description.version
+                found.append(EngineSetting(engine, name, version, flags))
     return found
 
 

@@ -110,7 +110,8 @@ class Evidence:
             self.covers["held"] += bool(covered)
         if self._breaks(outcome):
             self._note(outcome, aim, finding, keep)
-        if covered is False and outcome != UNREADABLE:
+        promises_order = self.promise != _PROMISES_CORRUPTION
+        if covered is False and outcome != UNREADABLE and promises_order:
             self._note(_UNCOVERED, aim, finding, keep)
         return outcome
 

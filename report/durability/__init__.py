@@ -1,0 +1,1 @@
+"""Durability: the trials of a run, and the passport that follows from them."""

@@ -1,0 +1,164 @@
+"""The passport: what each setting was found to be worth."""
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from report.durability.durability_folder import TrialRecord, final_trials
+from report.durability.durability_plan import DurabilityPlan, PlannedSetting
+from report.durability.promises import (
+    CLASS_OF_PROMISE,
+    LOSES_NEWEST,
+    LOSES_NOTHING,
+    outcomes_within,
+)
+
+PASSPORT_SCHEMA = 1
+OUTCOMES = (
+    *("complete", "newest_lost", "hole", "torn_batch"),
+    *("unwritable", "wrong", "unreadable"),
+)
+CORRUPT = ("unwritable", "wrong", "unreadable")
+AFTER_POWER_CUT = ("shutdown", "log")
+PROVED, CONTRADICTED, DOCUMENTED = "proved", "contradicted", "as documented"
+
+
+def passport_of(
+    plan: DurabilityPlan, trials: tuple[TrialRecord, ...]
+) -> dict[str, Any]:
+    """Return passport.json of a run."""
+    final = final_trials(trials)
+    by_setting: dict[str, list[TrialRecord]] = {}
+    for trial in plan.trials:
+        if trial.key in final:
+            by_setting.setdefault(trial.setting, []).append(final[trial.key])
+    return {
+        "schema": PASSPORT_SCHEMA,
+        "run": plan.run,
+        "machine": dict(plan.machine),
+        "settings": [
+            _entry(setting, by_setting.get(setting.setting, []))
+            for setting in plan.settings
+        ],
+    }
+
+
+def _entry(setting: PlannedSetting, trials: Sequence[TrialRecord]) -> dict[str, Any]:
+    able = [trial for trial in trials if trial["status"] == "ok"]
+    documented = able[0]["documented"] if able else {"promise": "", "source": ""}
+    promise = documented["promise"]
+    totals = _totals(t for t in able if t["method"] in AFTER_POWER_CUT)
+    killed = _totals(t for t in able if t["method"] == "kill")
+    found, corrupt = class_of(totals, killed, promise)
+    tried = sum(totals.values())
+    violations = _violations(able)
+    return {
+        "setting": setting.setting,
+        "engine": setting.engine,
+        "title": setting.title,
+        "version": setting.version,
+        "flags": [*setting.flags],
+        "documented": {**documented, "class": CLASS_OF_PROMISE.get(promise, "")},
+        "found": {"class": found, "may_be_corrupt": corrupt},
+        "proof": {"kind": proof_of(totals, violations, promise), "states": tried},
+        "covers": {
+            key: sum(t["covers"][key] for t in able if "covers" in t)
+            for key in ("tried", "held")
+        },
+        "states": _rows(able),
+        "duplicates": sum(t.get("duplicates", 0) for t in able),
+        "open_ms": _open_ms(able),
+        "barriers_per_write": _barriers(able),
+        "most_lost": max((t["most_lost"] for t in able), default=0),
+        "violations": violations,
+        "full": [stage for t in able for stage in t.get("full", [])],
+        "not_tried": sorted(
+            {t["reason"] for t in trials if t["status"] != "ok" and t["reason"]}
+        ),
+    }
+
+
+def class_of(
+    after_cut: Mapping[str, int], after_kill: Mapping[str, int], promise: str
+) -> tuple[str, bool]:
+    """Return the class that was found, and whether the database may be corrupt.
+
+    Both arguments count outcomes.  What was not tried is as documented.
+    """
+    corrupt = any(after_cut.get(word) or after_kill.get(word) for word in CORRUPT)
+    if sum(after_kill.values()) > after_kill.get("complete", 0):
+        return "D0", corrupt
+    if not sum(after_cut.values()):
+        documented = CLASS_OF_PROMISE.get(promise, "")
+        return documented.removesuffix("x"), documented.endswith("x")
+    if outcomes_within(after_cut, LOSES_NOTHING):
+        return "D3", corrupt
+    return "D2" if outcomes_within(after_cut, LOSES_NEWEST) else "D1", corrupt
+
+
+def proof_of(
+    after_cut: Mapping[str, int], violations: Sequence[Mapping[str, Any]], promise: str
+) -> str:
+    """Return whether what is documented was proved, contradicted, or not tried."""
+    breaks = [v for v in violations if not v["kind"].startswith("full_disk")]
+    if breaks or (promise and not outcomes_within(after_cut, promise)):
+        return CONTRADICTED
+    return PROVED if sum(after_cut.values()) else DOCUMENTED
+
+
+def _totals(trials: Iterable[TrialRecord]) -> dict[str, int]:
+    totals = dict.fromkeys(OUTCOMES, 0)
+    for trial in trials:
+        for row in trial.get("states", {}).values():
+            for outcome in OUTCOMES:
+                totals[outcome] += row[outcome]
+    return totals
+
+
+def _rows(trials: Iterable[TrialRecord]) -> list[dict[str, Any]]:
+    """Return the states by method, file system and aim."""
+    rows: dict[tuple[str, str, str], dict[str, int]] = {}
+    for trial in trials:
+        for aim, counts in trial.get("states", {}).items():
+            key = (trial["method"], trial["fs"], aim)
+            row = rows.setdefault(key, dict.fromkeys(("tried", *OUTCOMES), 0))
+            for name in row:
+                row[name] += counts[name]
+    return [
+        {"method": method, "fs": fs, "aim": aim, **row}
+        for (method, fs, aim), row in rows.items()
+    ]
+
+
+def _open_ms(trials: Sequence[TrialRecord]) -> dict[str, float] | None:
+    """Return the time to open after a cut: the median of medians, and the maximum."""
+    times = [t["open_ns"] for t in trials if t["method"] in AFTER_POWER_CUT]
+    times = [each for each in times if each["max"]]
+    if not times:
+        return None
+    return {
+        "median": round(statistics.median(t["median"] for t in times) / 1e6, 3),
+        "max": round(max(t["max"] for t in times) / 1e6, 3),
+    }
+
+
+def _barriers(trials: Sequence[TrialRecord]) -> float | None:
+    counts = [t["barriers_per_write"] for t in trials]
+    known = [count for count in counts if count is not None]
+    return round(statistics.median(known), 3) if known else None
+
+
+def _violations(trials: Iterable[TrialRecord]) -> list[dict[str, Any]]:
+    """Return one violation of each kind and method, the first, with all counted."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for trial in trials:
+        for violation in trial["violations"]:
+            key = (violation["kind"], trial["method"])
+            known = found.get(key)
+            if known is None:
+                place = {"method": trial["method"], "fs": trial["fs"]}
+                found[key] = {**violation, **place}
+                continue
+            known["count"] += violation["count"]
+            known["reproducer"] = known["reproducer"] or violation["reproducer"]
+    return list(found.values())
