@@ -1,8 +1,10 @@
 """kvmatrix durability: what survives when the power is cut."""
 
 import json
+import shlex
 import sys
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +18,42 @@ from report.config.durability_suite import (
     MOST_STATES,
     DurabilitySuite,
     durability_suites,
+    read_durability_suite,
 )
+from report.config.toml_table import unknown
+from report.durability.durability_plan import DurabilityPlan
+from report.model.plan import Engine
 from scripts.cli import options
-from scripts.cli.durability_flow import perform, planned, replayed
-from scripts.show.exit_codes import exit_code_of
 from scripts.cli.option_types import ChoiceType, IntegerType
-from scripts.cli.selection import read_config
-from scripts.measure.runner import open_runner
-from scripts.show.output import Output
-from scripts.store.run_places import RunPlaces
+from scripts.cli.selection import chosen_engines, read_config
+from scripts.cli.session_flow import written_report
+from scripts.durability.durability_session import (
+    BLOCK_LOG,
+    DurabilityEnding,
+    DurabilitySession,
+    environment_of,
+)
+from scripts.durability.engine_settings import settings_of
+from scripts.durability.replay import check_flags, description_of, replay
+from scripts.durability.requisites import requisites
+from scripts.durability.trial_plan import planned_trials
+from scripts.machine.host import identity
+from scripts.machine.system_access import SystemAccess
+from scripts.measure.runner import Runner, open_runner
+from scripts.planning.engine_choice import Found, finder
+from scripts.show.durability_view import (
+    dry_run_document,
+    dry_run_lines,
+    progress_view,
+    show_result,
+)
+from scripts.show.exit_codes import exit_code_of
+from scripts.show.output import Output, print_note, shown
+from scripts.show.run_output import resume_command
+from scripts.store.run_places import CannotStart, RunPlaces, new_name, why_missing
+from scripts.trials.trial_spec import KILL
 
+_UNFIT = 4
 _STATES = IntegerType(1, MOST_STATES)
 
 
@@ -65,11 +93,12 @@ _STATES = IntegerType(1, MOST_STATES)
 @options.DRY_RUN
 @click.option(
     "--replay",
+    "replay_file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Only open the database of a reproducer again, and print what is in it.",
 )
-@options.stacked(options.STRICT, options.PLACES, options.OUTPUT)
+@options.stacked(options.PLACES, options.OUTPUT)
 @click.pass_context
 def durability(
     ctx: click.Context,
@@ -83,8 +112,7 @@ def durability(
     states: int | None,
     seed: int,
     dry_run: bool,
-    replay: Path | None,
-    strict: bool,
+    replay_file: Path | None,
     **given: Any,
 ) -> None:
     """Cut the power, and find out what each engine's acknowledgement is worth.
@@ -112,39 +140,189 @@ def durability(
     tried; 130 interrupted.
     """
     output, places = Output.of(given), RunPlaces.of(given)
-
-    def chosen(suite: DurabilitySuite) -> DurabilitySuite:
-        return replace(
-            suite,
-            methods=methods or suite.methods,
-            file_systems=file_systems or suite.file_systems,
-            states=states or suite.states,
-            settings=settings or suite.settings,
-        )
+    wanted = _Wanted(suite, engines, settings, methods, file_systems, states, seed)
 
     def work() -> int:
-        if replay:
-            return replayed(replay, places, ctx.obj, output)
-        config: Config = read_config(places.configs, suite, engines)
+        if replay_file:
+            return _replay(replay_file, places, ctx.obj, output)
         with open_runner(places, ctx.obj) as runner:
-            plan = planned(
-                *(runner, config, suite, engines, chosen),
-                *(seed, ctx.meta["command"], bool(methods)),
-            )
+            config = read_config(places.configs, suite, engines)
+            find = finder(config, ctx.obj, places.build_dir)
+            plan = _plan(runner, config, wanted, find, ctx.meta["command"])
             if dry_run:
-                from scripts.show.durability_view import (
-                    dry_run_document,
-                    dry_run_lines,
-                )
-
-                if output.as_json:
-                    click.echo(json.dumps(dry_run_document(plan), indent=1))
-                else:
-                    click.echo("\n".join(dry_run_lines(plan)))
-                return 0
-            return perform(runner, config, plan, output, strict=strict)
+                return _show_plan(plan, output)
+            return _perform(runner, config, plan, output)
 
     sys.exit(exit_code_of(work))
 
 
-__all__ = ["durability", "durability_suites"]
+@dataclass(frozen=True)
+class _Wanted:
+    """The options that select what is tried."""
+
+    suite: str
+    engines: tuple[str, ...]
+    settings: tuple[str, ...]
+    methods: tuple[str, ...]
+    file_systems: tuple[str, ...]
+    states: int | None
+    seed: int
+
+    def applied(self, suite: DurabilitySuite) -> DurabilitySuite:
+        """Return a suite with what the options replace."""
+        return replace(
+            suite,
+            settings=self.settings or suite.settings,
+            methods=self.methods or suite.methods,
+            file_systems=self.file_systems or suite.file_systems,
+            states=self.states or suite.states,
+        )
+
+
+def _plan(
+    runner: Runner,
+    config: Config,
+    wanted: _Wanted,
+    find: Callable[[], Found],
+    command: str,
+) -> DurabilityPlan:
+    """Return the plan.  Raises CannotStart if nothing can be tried."""
+    rates = config.suites.get(wanted.suite)
+    suite = wanted.applied(_suite(config, runner.places.configs, wanted.suite))
+    choice = chosen_engines(wanted.engines or ["default"], config, rates, find)
+    engines = [find()[name] for name in choice.usable]
+    settings = settings_of(config, engines, suite.settings)
+    if not settings:
+        raise CannotStart(_why_nothing(engines, suite, runner.places.build_dir), 5)
+    block_log = runner.places.build_dir / BLOCK_LOG
+    impossible = requisites(suite.methods, suite.file_systems, block_log)
+    if wanted.methods and any(impossible.values()):
+        raise CannotStart("\n  ".join(_why(impossible)), _UNFIT)
+    trials = planned_trials(settings, suite, impossible, wanted.seed)
+    return DurabilityPlan(
+        run=new_name(runner.places.results, f"durability-{suite.name}"),
+        command=command,
+        suite=suite.name,
+        title=suite.title,
+        seed=wanted.seed,
+        settings=tuple(setting.planned() for setting in settings),
+        trials=tuple(trials),
+        requisites=impossible,
+        binaries={e.name: e.binary_sha256 for e in engines},
+        machine=identity(runner.machine),
+    )
+
+
+def _suite(config: Config, folder: Path, name: str) -> DurabilitySuite:
+    """Return a suite of durability; one of rates has the trials of the default one."""
+    own = durability_suites(folder)
+    if name in own:
+        return read_durability_suite(folder, name)
+    if name in config.broken_suites:
+        raise config.broken_suites[name]
+    if name not in config.suites:
+        raise click.UsageError(unknown("suite", name, [*own, *config.suites]))
+    rates = config.suites[name]
+    whole = read_durability_suite(folder, DEFAULT_SUITE)
+    levels = {
+        str(config.scenarios[scenario].flags.get("durability", "buffered"))
+        for scenario in rates.scenarios
+    }
+    globs = tuple(f"*/{level}" for level in sorted({*levels, "durable"}))
+    return replace(whole, name=rates.name, title=rates.title, settings=globs)
+
+
+def _why_nothing(
+    engines: Sequence[Engine], suite: DurabilitySuite, build_dir: Path
+) -> str:
+    """Return why no setting can be tried."""
+    reasons = why_missing(engines, "--build-dir", build_dir)
+    if not reasons:
+        reasons = [f"no setting matches {', '.join(suite.settings)}; see --dry-run"]
+    return "; ".join(["nothing can be tried", *reasons])
+
+
+def _why(impossible: Mapping[str, str]) -> list[str]:
+    """Return a line for each method that is impossible here."""
+    return [f"{method}: {why}" for method, why in impossible.items() if why]
+
+
+def _show_plan(plan: DurabilityPlan, output: Output) -> int:
+    if output.as_json:
+        click.echo(json.dumps(dry_run_document(plan), indent=1))
+    else:
+        click.echo("\n".join(dry_run_lines(plan)))
+    return 0
+
+
+def _perform(
+    runner: Runner, config: Config, plan: DurabilityPlan, output: Output
+) -> int:
+    """Perform the trials of a new run; return the exit code."""
+    _note_impossible(plan)
+    if not plan.trials:
+        raise CannotStart("the power cannot be cut here; nothing was tried", _UNFIT)
+    with progress_view(output.stderr(), output.quiet, plan.trials) as show:
+        session = DurabilitySession(runner, config, show)
+        ending = session.start(plan, environment_of(runner))
+    return conclude_durability(ending, output, runner.places)
+
+
+def _note_impossible(plan: DurabilityPlan) -> None:
+    for line in _why(plan.requisites):
+        print_note(f"warning: not possible here: {line}")
+    if any(plan.requisites.values()):
+        tried = "only kill -9 is tried" if KILL in plan.requisites else "nothing is left"
+        print_note(f"warning: {tried}; what a power cut does stays as documented")
+
+
+def conclude_durability(
+    ending: DurabilityEnding, output: Output, places: RunPlaces
+) -> int:
+    """Print what was found, write the page, and return the exit code."""
+    failed = any(record["status"] == "error" for record in ending.records)
+    code = ending.exit_code or (3 if failed else 0)
+    if not code and any(ending.plan.requisites.values()):
+        code = _UNFIT
+    report = None
+    if not output.no_report and ending.records:
+        report = written_report(ending.path)
+    show_result(ending.passport, output)
+    if not output.as_json:
+        click.echo(f"results   {shown(ending.path)}")
+        if report:
+            click.echo(f"report    {shown(report)}")
+    if ending.exit_code or failed:
+        why = ending.message or "some trials failed"
+        command = resume_command(ending.plan.run, places)
+        print_note(f"{why}; what was tried is kept; continue with:\n  {command}")
+    return code
+
+
+def _replay(file: Path, places: RunPlaces, system: SystemAccess, output: Output) -> int:
+    """Open the database of a reproducer again; return the exit code."""
+    document = description_of(file)
+    config = read_config(places.configs)
+    if document["engine"] not in config.engines:
+        raise CannotStart(unknown("engine", document["engine"], config.engines))
+    found = finder(config, system, places.build_dir)()
+    engine = found[document["engine"]]
+    if engine.missing:
+        reasons = why_missing([engine], "--build-dir", places.build_dir)
+        raise CannotStart("; ".join(reasons), 5)
+    check_flags(document, engine)
+    needed = requisites(("shutdown",), (document["fs"] or "ext4",), places.build_dir)
+    if needed["shutdown"]:
+        raise CannotStart(needed["shutdown"], _UNFIT)
+    with open_runner(places, system) as runner:
+        work, stop = runner.scratch.fresh("trials"), runner.executor.stop
+        result = replay(file, document, engine, places.build_dir, work, stop)
+    if output.as_json:
+        answer = {"outcome": result.outcome, "found": result.found}
+        click.echo(json.dumps({**answer, "same": result.is_same}, indent=1))
+    else:
+        words = shlex.join(document["flags"])
+        click.echo(f"{document['setting']} on {document['fs']}: {words}")
+        click.echo(f"then  {document['outcome']}: {document['found']}")
+        click.echo(f"now   {result.outcome}: {result.found}")
+    return 0 if result.is_same else 1

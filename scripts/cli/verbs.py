@@ -14,6 +14,7 @@ _VERBS = {
     "check": "scripts.cli.check_verb:check",
     "compare": "scripts.cli.compare_verb:compare",
     "doctor": "scripts.cli.doctor_verb:doctor",
+    "durability": "scripts.cli.durability_verb:durability",
     "history": "scripts.cli.history_verb:history",
     "list": "scripts.cli.list_verb:list_command",
     "plan": "scripts.cli.plan_verb:plan",

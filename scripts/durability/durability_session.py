@@ -1,5 +1,6 @@
 """A durability run: the missing trials, each on disk before the next begins."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,16 +9,22 @@ from typing import Any
 from report.config.config_types import Config
 from report.durability.durability_folder import TRIALS, load_durability
 from report.durability.durability_plan import DurabilityPlan, PlannedTrial
+from report.durability.passport import passport_of
+from report.terms.documents import validate
 from scripts.durability.laboratory import Laboratory, TrialEnded, TrialEvent
 from scripts.machine.child_process import INTERRUPTED, Interrupted
+from scripts.machine.host import environment_document
 from scripts.measure.driver_call import ExecutableChanged
 from scripts.measure.runner import Runner
 from scripts.planning.disk_room import DiskFull
 from scripts.planning.engine_program import program_of
+from scripts.planning.found_engines import child_environment
 from scripts.store.run_store import RunFolder, create_folder, drop_torn_line
+from scripts.store.whole_file import write_whole
 from scripts.trials.trial_spec import TrialSpec
 
 BLOCK_LOG = "common/block_log"  # in a build
+PASSPORT = "passport.json"
 REPRODUCERS = "reproducers"  # in a run folder
 TRIAL_TIMEOUT_S = 60.0  # of one process
 _AT_ONCE = 2  # a trial waits for its disk half of the time
@@ -26,14 +33,24 @@ _DONE = ("ok", "unsupported")  # what `resume` does not try again
 Show = Callable[[TrialEvent], None]
 
 
+def environment_of(runner: Runner) -> dict[str, Any]:
+    """Return environment.json."""
+    document = environment_document(
+        runner.machine, [], child_environment("DATA/tmp")
+    )
+    return {**document, "doctor": []}
+
+
 @dataclass(frozen=True)
 class DurabilityEnding:
     """How a session ended."""
 
+    plan: DurabilityPlan
     path: Path
     exit_code: int
     message: str
     records: Sequence[Mapping[str, Any]]
+    passport: Mapping[str, Any]
 
 
 @dataclass
@@ -59,7 +76,7 @@ class DurabilitySession:
         recorded = load_durability(path)
         if recorded.torn:
             drop_torn_line(path / TRIALS, recorded.valid_bytes)
-        records = [trial.document for trial in recorded.trials]
+        records = list(recorded.trials)
         return self._perform(recorded.plan, RunFolder(path, TRIALS), records)
 
     def missing(
@@ -86,7 +103,10 @@ class DurabilitySession:
             code, message = 3, str(change)
         finally:
             folder.close()
-        return DurabilityEnding(folder.path, code, message, records)
+        passport = passport_of(plan, tuple(records))
+        validate(passport, "passport", PASSPORT)
+        write_whole(folder.path / PASSPORT, json.dumps(passport, indent=1) + "\n", "")
+        return DurabilityEnding(plan, folder.path, code, message, records, passport)
 
     def _trials(
         self,

@@ -1,10 +1,12 @@
 """What a person sees of a durability run: its plan, its progress, what was found."""
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import click
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -18,6 +20,7 @@ from report.durability.durability_plan import DurabilityPlan, PlannedTrial
 from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
 from scripts.durability.laboratory import TrialEvent, TrialProgress
+from scripts.show.output import Output
 from scripts.trials.trial_spec import FULL, KILL, LOG, SHUTDOWN, TrialSpec
 
 # Measured on two cores with two workers: of one state, and of starting a trial.
@@ -48,7 +51,7 @@ def dry_run_document(plan: DurabilityPlan) -> dict[str, Any]:
 
 def dry_run_lines(plan: DurabilityPlan) -> list[str]:
     """Return the plan for people."""
-    head = ("setting", "kills", "shutdowns", "disks from logs", "full disk")
+    figures = ("kills", "shutdowns", "disks from logs", "full disk")
     rows = []
     for setting in plan.settings:
         mine = [t for t in plan.trials if t.setting == setting.setting]
@@ -56,8 +59,10 @@ def dry_run_lines(plan: DurabilityPlan) -> list[str]:
             sum(t.states for t in mine if t.method == method)
             for method in (KILL, SHUTDOWN, LOG, FULL)
         ]
-        rows.append(TableRow([setting.setting, *(f"{n:,}" if n else "-" for n in counts)]))
-    lines = TextTable(head, rows).lines()
+        cells = (setting.setting, *(f"{n:,}" if n else "-" for n in counts))
+        rows.append(TableRow(cells))
+    table = TextTable(("setting",), figures, (), tuple(rows))
+    lines = [line.text for line in table.lines()]
     for method, why in plan.requisites.items():
         if why:
             lines.append(f"{method}: not possible here: {why}")
@@ -153,3 +158,30 @@ def _name(spec: TrialSpec) -> str:
     where = f" on {spec.fs}" if spec.fs else ""
     number = f" {spec.recording + 1}" if spec.method == LOG else ""
     return f"{spec.setting}, {spec.method}{number}{where}"
+
+
+def show_result(passport: Mapping[str, Any], output: Output) -> None:
+    """Print the passport: a table, or the document with --json."""
+    if output.as_json:
+        click.echo(json.dumps(passport, indent=1, allow_nan=False))
+        return
+    words = ("setting", "documented", "found", "proof", "covers")
+    rows = tuple(TableRow(tuple(_cells(entry))) for entry in passport["settings"])
+    for line in TextTable(words, ("most lost",), (), rows).lines():
+        click.echo(line.text)
+    for entry in passport["settings"]:
+        for violation in entry["violations"]:
+            kind = violation["kind"].replace("_", " ")
+            click.echo(f"{entry['setting']}: {kind}: {violation['detail']}")
+
+
+def _cells(entry: Mapping[str, Any]) -> Iterator[str]:
+    found, proof, covers = entry["found"], entry["proof"], entry["covers"]
+    yield entry["setting"]
+    yield entry["documented"]["class"] or "-"
+    yield found["class"] + ("x" if found["may_be_corrupt"] else "") or "-"
+    states = f" ({proof['states']:,})" if proof["states"] else ""
+    yield proof["kind"] + states
+    held = covers["held"] == covers["tried"]
+    yield ("yes" if held else "no") if covers["tried"] else "-"
+    yield f"{entry['most_lost']:,}"
