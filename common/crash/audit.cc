@@ -76,12 +76,12 @@ uint64_t TornBatches(const History& history,
                     [](Parts b) { return b.is_there && b.is_absent; }));
 }
 
-// Returns whether nothing of commits 1 to `last` is lost.
-bool Covers(const History& history, const std::map<uint64_t, Found>& found,
-            uint64_t last) {
+// Returns whether nothing of commits `first` to `last` is lost.
+bool AreThere(const History& history, const std::map<uint64_t, Found>& found,
+              uint64_t first, uint64_t last) {
   return std::all_of(found.begin(), found.end(), [&](const auto& entry) {
     const Version* wanted = history.At(entry.first, last);
-    return wanted == nullptr ||
+    return wanted == nullptr || wanted->commit < first ||
            history.Newest(entry.first, entry.second) >= wanted->commit;
   });
 }
@@ -183,8 +183,11 @@ class Audit {
         fit.prefix ? 0 : TornBatches(history, survivors.keys);
     json_["lost"] = Lost(fit);
     json_["covered"] = nullptr;
-    if (before_.covering)
-      json_["covered"] = Covers(history, survivors.keys, *before_.covering);
+    const uint64_t covering = before_.covering.value_or(0);
+    if (covering != 0 &&
+        AreThere(history, survivors.keys, covering, covering)) {
+      json_["covered"] = AreThere(history, survivors.keys, 1, covering);
+    }
     if (!fit.prefix || json_["lost"] != 0)
       json_["first_problem"] =
           FirstProblem(history, survivors,

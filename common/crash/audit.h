@@ -26,7 +26,8 @@ namespace kvmatrix {
 //   foreign           keys and values that were never written
 //   resurrected       keys that were deleted in the nearest state
 //   covered           whether all that was acknowledged before the last durable
-//                     commit is there; null: all of it was durable itself
+//                     commit is there; null: that commit is not, or all before
+//                     it was durable itself
 //   open_ns           the time of the first opening
 //   open_error, read_error, write_error, reopen_error   of the engine; "": none
 //   first_problem     a sentence; "": none

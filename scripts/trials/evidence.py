@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from scripts.trials.crash_process import AuditFinding
+from scripts.trials.crash_process import AuditFinding, TrialError
 
 COMPLETE = "complete"
 NEWEST_LOST = "newest_lost"
@@ -21,6 +21,7 @@ OUTCOMES = (
 )
 PROMISES_NOTHING_LOST = "loses nothing acknowledged"
 _PROMISES_CORRUPTION = "may be corrupt"
+_MOST_UNMOUNTABLE = 5  # and one in ten; a torn superblock of ext4 is one
 WITHOUT_DISK = "without_disk"
 _UNCOVERED = "uncovered"  # of a violation: earlier writes than a durable one are lost
 
@@ -82,6 +83,7 @@ class Evidence:
     promise: str
     seed: int
     duplicates: int = 0
+    unmountable: int = 0
     without_disk: int = 0
     states: dict[str, dict[str, int]] = field(default_factory=dict)
     most_lost: int = 0
@@ -143,6 +145,16 @@ class Evidence:
             violation = Violation(WITHOUT_DISK, aim, detail, "", 0)
             self.violations.setdefault(WITHOUT_DISK, violation)
 
+    def note_unmountable(self) -> None:
+        """Count a disk whose file system does not recover: no fault of the engine.
+
+        Raises TrialError if there are too many for that.
+        """
+        self.unmountable += 1
+        tried = sum(row["tried"] for row in self.states.values())
+        if self.unmountable > _MOST_UNMOUNTABLE + tried // 10:
+            raise TrialError(f"{self.unmountable} disks cannot be mounted after a cut")
+
     def note_full(self, kind: str, stage: str, detail: str) -> None:
         """Count what went wrong when the disk was full."""
         self.counts[kind] = self.counts.get(kind, 0) + 1
@@ -154,6 +166,7 @@ class Evidence:
         return {
             "states": self.states,
             "duplicates": self.duplicates,
+            "unmountable": self.unmountable,
             "most_lost": self.most_lost,
             "covers": self.covers,
             "open_ns": {

@@ -17,7 +17,12 @@ from scripts.trials.cut_plan import (
 from scripts.trials.disk_image import DiskImage, Patch
 from scripts.trials.evidence import Evidence
 from scripts.trials.kill_trial import head_of
-from scripts.trials.loop_device import make_file_system, mount, unmount
+from scripts.trials.loop_device import (
+    NotMountable,
+    make_file_system,
+    mount,
+    unmount,
+)
 from scripts.trials.progress import Report
 from scripts.trials.reproducer import Reproducer, store
 from scripts.trials.trial_disk import DISK_MB, TrialDisk, sync_folder, workspace
@@ -66,7 +71,11 @@ class _LogTrial:
     def try_state(self, state: CutState, image: DiskImage) -> None:
         """Audit the database on a disk as a cut could have left it."""
         cut = Cut(self._writer.trace_path, state.cut_ns, state.cut_end_ns)
-        finding = self._audited(image, cut)
+        try:
+            finding = self._audited(image, cut)
+        except NotMountable:
+            self._evidence.note_unmountable()
+            return
 
         def keep(kind: str) -> str:
             return store(Reproducer(self._spec, cut, kind, state, image, finding))
@@ -83,7 +92,10 @@ class _LogTrial:
             *(DISK_MB[self._spec.fs], self._disk.image),
         )
         with recorder as device:
-            mount(device, self._disk.mount_point, self._spec.fs)
+            try:
+                mount(device, self._disk.mount_point, self._spec.fs)
+            except NotMountable:
+                return
             try:
                 audit(self._spec, self._disk.database, cut)
             finally:

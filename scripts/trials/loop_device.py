@@ -44,6 +44,10 @@ class NotOurs(DiskError):
     """A path that is not on a loop device which this process has attached."""
 
 
+class NotMountable(DiskError):
+    """A file system that does not recover from a cut, whatever the engine did."""
+
+
 @dataclass
 class LoopDevice:
     """An attached device; it lasts until close() and until it is unmounted."""
@@ -124,14 +128,14 @@ def make_file_system(kind: str, device: LoopDevice) -> None:
 
 
 def mount(device: LoopDevice, folder: Path, kind: str) -> None:
-    """Mount a device, which makes its file system recover.  Raises DiskError."""
+    """Mount a device, which makes its file system recover.  Raises NotMountable."""
     # Two copies of one file system are never mounted at once, so the identity of an
     # xfs need not be unique.
     options = b"nouuid" if kind == "xfs" else b""
     source, target = device.path.encode(), str(folder).encode()
     if _libc.mount(source, target, kind.encode(), 0, options) != 0:
         number = ctypes.get_errno()
-        raise DiskError(f"cannot mount {kind} on {device.path}: {os.strerror(number)}")
+        raise NotMountable(f"cannot mount {kind} on {device.path}: {os.strerror(number)}")
 
 
 def unmount(folder: Path) -> None:
