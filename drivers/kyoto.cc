@@ -10,6 +10,8 @@ namespace {
 // "Some records may be missing and the database may be broken."
 constexpr char kDocument[] = "https://dbmx.net/kyotocabinet/spex.html";
 
+constexpr int64_t kDefaultBuckets = 64 << 10;  // of TreeDB: kcplantdb.h, DEFBNUM
+
 void Check(bool ok, const Db& db) {
   if (!ok) throw std::runtime_error(db.error().message());
 }
@@ -111,6 +113,10 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
   std::map<std::string, std::string> EffectiveSettings() override {
     std::map<std::string, std::string> status, settings;
     Check(db_.status(&status), db_);
+    const auto buckets = expected_.find("bnum");
+    repaired_ |= kTree && buckets != expected_.end() &&
+                 buckets->second != kDefaultBuckets &&
+                 status["bnum"] == std::to_string(kDefaultBuckets);
     for (const auto& [name, expected] : expected_)
       if (status[name] != std::to_string(expected) && !repaired_)
         throw std::runtime_error(name + " is " + status[name] + ", not " +
@@ -125,8 +131,9 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
 
  private:
   // The only sign that Kyoto is repairing a TreeDB after a crash is this
-  // message.  The repaired tree has Kyoto's default options and page size, so
-  // the settings are not compared with the requested ones in that opening.
+  // message, and in later openings Kyoto's default number of buckets.  The
+  // repaired tree has Kyoto's default options and page size, so the settings
+  // are not compared with the requested ones.
   void log(const char*, int32_t, const char*, Kind, const char* text) override {
     repaired_ |= std::string_view(text).ends_with("reorganizing the database");
   }
