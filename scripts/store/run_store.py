@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from report.durability.durability_plan import DURABILITY_PLAN
 from report.model.ab_plan import AB_PLAN
 from report.model.plan_document import PLAN
 from report.model.record import LINES
@@ -29,9 +30,9 @@ from scripts.planning.disk_room import DiskFull
 from scripts.store.own_files import is_open_file, open_own, remove
 
 # The kinds of runs are distinguished by the document that contains the plan.
-ORDINARY, AB = PLAN, AB_PLAN
-EVERY_KIND = (ORDINARY, AB)
-_KIND_WORDS = {ORDINARY: "run", AB: "A/B run"}
+ORDINARY, AB, DURABILITY = PLAN, AB_PLAN, DURABILITY_PLAN
+EVERY_KIND = (ORDINARY, AB, DURABILITY)
+_KIND_WORDS = {ORDINARY: "run", AB: "A/B run", DURABILITY: "durability run"}
 _BACKWARDS = re.compile(r"@-([1-9][0-9]{0,8})", re.ASCII)
 TIME_FORMAT = "%Y%m%d-%H%M%S"  # with which the names of runs begin
 _TIME_CHARS = len("YYYYmmdd-HHMMSS")
@@ -148,7 +149,10 @@ def _checksum_of_plan(path: Path) -> str | None:
 
 
 def create_folder(
-    results: Path, run: str, documents: Mapping[str, Mapping[str, Any]]
+    results: Path,
+    run: str,
+    documents: Mapping[str, Mapping[str, Any]],
+    lines: str = LINES,
 ) -> RunFolder:
     """Create a run folder with these documents, atomically.  Raises DiskFull.
 
@@ -167,7 +171,7 @@ def create_folder(
         _sync_folder(building)
         building.rename(results / run)
         _sync_folder(results)
-        return RunFolder(results / run)
+        return RunFolder(results / run, lines)
     except OSError as error:
         if error.errno in _FULL:
             raise DiskFull(f"the results directory {results}") from error
@@ -238,8 +242,7 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
         return matching[0]
     every = [run for run in all_runs(results, EVERY_KIND) if run.name.startswith(name)]
     if len(every) == 1:
-        kind = AB if is_ab_run(every[0]) else ORDINARY
-        raise ResultsError(_wrong_kind(every[0], kind))
+        raise ResultsError(_wrong_kind(every[0], kind_of(every[0])))
     for path in (results / name, Path(name)):
         if name and not matching and path.exists():
             plans = " or ".join(EVERY_KIND)
@@ -260,18 +263,30 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
 
 def _of_the_other_kind(results: Path, kinds: Sequence[str]) -> str:
     """Return ", not counting 2 A/B runs", or "" if all runs are of these kinds."""
-    number = len(all_runs(results, EVERY_KIND)) - len(all_runs(results, kinds))
-    noun = "ordinary run" if AB in kinds else "A/B run"
-    plural = "ordinary runs" if AB in kinds else "A/B runs"
-    return f", not counting {count(number, noun, plural)}" if number else ""
+    others = []
+    for kind in EVERY_KIND:
+        number = 0 if kind in kinds else len(all_runs(results, (kind,)))
+        noun = "ordinary run" if kind == ORDINARY else _KIND_WORDS[kind]
+        if number:
+            others.append(count(number, noun, f"{noun}s"))
+    return f", not counting {' and '.join(others)}" if others else ""
 
 
 def _wrong_kind(path: Path, kind: str) -> str:
     """Return why a run of this kind cannot be used, and what can be done with it."""
     if kind == ORDINARY:
         return f"{path} is an ordinary run; expected an A/B run"
-    judge = shlex.join(["scripts/kvmatrix", "check", str(path)])
-    return f"{path} is an A/B run; expected an ordinary run; judge it with: {judge}"
+    verb = "check" if kind == AB else "report"
+    command = shlex.join(["scripts/kvmatrix", verb, str(path)])
+    what = {AB: "judge", DURABILITY: "show"}[kind]
+    word = _KIND_WORDS[kind]
+    article = "an" if word[0] in "A" else "a"
+    return f"{path} is {article} {word}; expected an ordinary run; {what} it with: {command}"
+
+
+def kind_of(path: Path) -> str:
+    """Return which of EVERY_KIND a run folder is; ORDINARY if it is none."""
+    return next((kind for kind in EVERY_KIND if (path / kind).is_file()), ORDINARY)
 
 
 def is_ab_run(path: Path) -> bool:

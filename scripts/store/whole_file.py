@@ -4,13 +4,15 @@ import errno
 import os
 from pathlib import Path
 
+from report.durability.durability_folder import TRIALS
+from report.durability.durability_plan import DURABILITY_PLAN
 from report.model.ab_plan import AB_PLAN
 from report.model.count_lines import COUNTS_FILE
 from report.model.plan_document import PLAN
 from report.model.record import LINES
 
-_PLANS = {PLAN, AB_PLAN}
-_OF_RUNS = {*_PLANS, LINES, COUNTS_FILE, "environment.json"}
+_PLANS = {PLAN, AB_PLAN, DURABILITY_PLAN}
+_OF_RUNS = {*_PLANS, LINES, COUNTS_FILE, TRIALS, "environment.json"}
 
 
 def write_whole(target: Path, text: str, option: str = "") -> None:
