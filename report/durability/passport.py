@@ -7,10 +7,15 @@ from typing import Any
 from report.durability.durability_folder import TrialRecord, final_trials
 from report.durability.durability_plan import DurabilityPlan, PlannedSetting
 from report.durability.promises import (
-    CLASS_OF_PROMISE,
     LOSES_NEWEST,
     LOSES_NOTHING,
     outcomes_within,
+)
+from report.terms.class_stamp import (
+    CLASS_OF_PROMISE,
+    CONTRADICTED,
+    DOCUMENTED,
+    PROVED,
 )
 
 PASSPORT_SCHEMA = 1
@@ -20,7 +25,6 @@ OUTCOMES = (
 )
 CORRUPT = ("unwritable", "wrong", "unreadable")
 AFTER_POWER_CUT = ("shutdown", "log")
-PROVED, CONTRADICTED, DOCUMENTED = "proved", "contradicted", "as documented"
 
 
 def passport_of(

@@ -9,7 +9,6 @@ LOSES_NOTHING = "loses nothing acknowledged"
 LOSES_NEWEST = "may lose the newest"
 MAY_BE_CORRUPT = "may be corrupt"
 PROMISES = (LOSES_NOTHING, LOSES_NEWEST, MAY_BE_CORRUPT)
-CLASS_OF_PROMISE = {LOSES_NOTHING: "D3", LOSES_NEWEST: "D2", MAY_BE_CORRUPT: "D1x"}
 _KEEPING = {LOSES_NOTHING: ("complete",), LOSES_NEWEST: ("complete", "newest_lost")}
 
 

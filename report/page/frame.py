@@ -20,7 +20,8 @@ from report.page import axes, raw_data
 from report.terms import numbers, titles
 
 TEMPLATE_DIR = Path(__file__).with_name("templates")
-_FOLDERS = [TEMPLATE_DIR, TEMPLATE_DIR / "run", TEMPLATE_DIR / "two_builds"]
+_PARTS = ("run", "two_builds", "durability")
+_FOLDERS = [TEMPLATE_DIR, *(TEMPLATE_DIR / part for part in _PARTS)]
 STYLE, SCRIPT = "style.css", "script.js"
 _AFTER_PART = re.compile(r"(?<=\w)[/_.:=](?=[^\W\d])")
 

@@ -17,6 +17,7 @@ from rich.progress import (
 )
 
 from report.durability.durability_plan import DurabilityPlan, PlannedTrial
+from report.formats.passport_formats import summary_lines
 from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
 from scripts.durability.laboratory import TrialEvent, TrialProgress
@@ -165,23 +166,4 @@ def show_result(passport: Mapping[str, Any], output: Output) -> None:
     if output.as_json:
         click.echo(json.dumps(passport, indent=1, allow_nan=False))
         return
-    words = ("setting", "documented", "found", "proof", "covers")
-    rows = tuple(TableRow(tuple(_cells(entry))) for entry in passport["settings"])
-    for line in TextTable(words, ("most lost",), (), rows).lines():
-        click.echo(line.text)
-    for entry in passport["settings"]:
-        for violation in entry["violations"]:
-            kind = violation["kind"].replace("_", " ")
-            click.echo(f"{entry['setting']}: {kind}: {violation['detail']}")
-
-
-def _cells(entry: Mapping[str, Any]) -> Iterator[str]:
-    found, proof, covers = entry["found"], entry["proof"], entry["covers"]
-    yield entry["setting"]
-    yield entry["documented"]["class"] or "-"
-    yield found["class"] + ("x" if found["may_be_corrupt"] else "") or "-"
-    states = f" ({proof['states']:,})" if proof["states"] else ""
-    yield proof["kind"] + states
-    held = covers["held"] == covers["tried"]
-    yield ("yes" if held else "no") if covers["tried"] else "-"
-    yield f"{entry['most_lost']:,}"
+    click.echo("\n".join(summary_lines(passport)))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from report.durability.durability_folder import TRIALS, load_durability
+from report.durability.durability_plan import DURABILITY_PLAN
 from report.exchange.exported_cells import left_out
 from report.model.record import LINES
 from report.terms.text_table import visible
@@ -36,6 +38,12 @@ _AB_REPORTS = {
     "csv": "report.formats.ab_csv",
     "benchstat": _AB_BENCHSTAT,
 }
+# For folders that contain durability.json: module and function.
+_DURABILITY_REPORTS = {
+    "html": ("report.page.durability_page", "render"),
+    "md": ("report.formats.passport_formats", "render_md"),
+    "csv": ("report.formats.passport_formats", "render_csv"),
+}
 FORMATS = (*_REPORTS, *_EXCHANGE)
 _NOTHING_MEASURED = 5
 
@@ -57,12 +65,15 @@ def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
 
     Raises ResultsError, OSError, CannotStart or click.UsageError.
     """
+    lines = LINES
     if (path / "ab.json").is_file():
         text = _ab_report(path, kind)
+    elif (path / DURABILITY_PLAN).is_file():
+        text, lines = _durability_report(path, kind), TRIALS
     else:
         text = _exchange(path, kind) if kind in _EXCHANGE else _report(path, kind)
-    if fault := _fault_of_lines(path / LINES):
-        name = visible(str(path / LINES))
+    if fault := _fault_of_lines(path / lines):
+        name = visible(str(path / lines))
         click.echo(f"kvmatrix: warning: {name} {fault}", err=True)
     target = target_of(path, kind, output)
     if target is None:
@@ -103,6 +114,18 @@ def _ab_report(path: Path, kind: str) -> str:
     if kind in _EXCHANGE:
         _print_left_out(path, module.left_out(result), len(result.run.cells))
     return str(module.render(result))
+
+
+def _durability_report(path: Path, kind: str) -> str:
+    """Return the passport of a durability run in a format."""
+    if kind not in _DURABILITY_REPORTS:
+        raise click.UsageError(
+            f"--format {kind}: not available for a durability run; expected one of"
+            f" {', '.join(_DURABILITY_REPORTS)}"
+        )
+    module, function = _DURABILITY_REPORTS[kind]
+    recorded = load_durability(path)
+    return str(getattr(importlib.import_module(module), function)(recorded))
 
 
 def _exchange(path: Path, kind: str) -> str:

@@ -1,0 +1,194 @@
+"""A passport as tables and sentences, for a terminal, Markdown and the page."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from report.durability.passport import OUTCOMES
+from report.terms import numbers
+from report.terms.class_stamp import PROOFS, stamp
+from report.terms.text_table import TableRow, TextTable
+
+Entry = Mapping[str, Any]
+
+CLASSES = (
+    ("D0", "an acknowledged write is lost with the process"),
+    ("D1", "it survives the process; after a power cut anything may be missing"),
+    (
+        "D2",
+        "a power cut may lose it, together with all later ones: what is left is the"
+        " state after an earlier write",
+    ),
+    ("D3", "it survives a power cut"),
+    (
+        "x",
+        "the database may be corrupt: it could not be read, an answer was wrong, or"
+        " writing failed after recovery",
+    ),
+)
+_KINDS = {
+    "hole": "a later write is there, and an earlier one is not",
+    "torn_batch": "a part of a batch is there",
+    "wrong": "a value or a key that was never written",
+    "unreadable": "the database cannot be opened or read",
+    "unwritable": "writing after recovery fails, or is lost",
+    "newest_lost": "acknowledged writes are lost",
+    "uncovered": "a durable write is there, and an earlier one is lost",
+    "without_disk": "durable writes acknowledged without writing to the disk",
+    "full_disk_wrong": "the disk was full, and acknowledged writes are lost",
+    "full_disk_unreadable": "the disk was full, and the database cannot be opened",
+    "full_disk_unwritable": "the disk was full, and it cannot be written with room",
+    "full_disk_crash": "the disk was full, and the process crashed or hung",
+}
+_METHODS = {
+    "kill": "kill -9",
+    "shutdown": "file system shut down",
+    "log": "recorded log",
+    "full": "full disk",
+}
+
+
+def matrix(entries: Iterable[Entry]) -> TextTable:
+    """Return one row for each setting."""
+    rows = [
+        TableRow(
+            (
+                entry["setting"],
+                entry["documented"]["class"] or "–",
+                stamp_of(entry),
+                covers_text(entry),
+                f"{entry['most_lost']:,}",
+                _milliseconds(entry, "median"),
+                _milliseconds(entry, "max"),
+                _barriers(entry),
+            ),
+            engine=entry["engine"],
+        )
+        for entry in entries
+    ]
+    return TextTable(
+        ("Setting",),
+        (
+            *("Documented", "Found", "Covers earlier writes", "Most lost"),
+            *("Open, ms", "at most, ms", "Barriers per write"),
+        ),
+        (),
+        tuple(rows),
+    )
+
+
+def stamp_of(entry: Entry) -> str:
+    """Return the class that was found and its proof."""
+    found, proof = entry["found"], entry["proof"]
+    return stamp(found["class"], found["may_be_corrupt"], proof["kind"], proof["states"])
+
+
+def covers_text(entry: Entry) -> str:
+    """Return whether one durable write covers the earlier ones."""
+    tried, held = entry["covers"]["tried"], entry["covers"]["held"]
+    if not tried:
+        return "–"
+    if tried == held:
+        return "yes"
+    return f"no ({tried - held:,} of {tried:,})"
+
+
+def violations(entries: Iterable[Entry], run: str) -> TextTable:
+    """Return one row for each kind of violation of a setting, by each method."""
+    rows = [
+        TableRow(
+            (
+                entry["setting"],
+                f"{violation['count']:,}",
+                _KINDS.get(violation["kind"], violation["kind"].replace("_", " ")),
+                where(violation["method"], violation["fs"]),
+                violation["aim"],
+                violation["detail"],
+                replay_command(run, violation["reproducer"]),
+            ),
+            engine=entry["engine"],
+        )
+        for entry in entries
+        for violation in entry["violations"]
+    ]
+    return TextTable(
+        ("Setting",),
+        ("States",),
+        ("What happened", "How", "Aim", "First seen", "See it again"),
+        tuple(rows),
+    )
+
+
+def replay_command(run: str, reproducer: str) -> str:
+    """Return the command that replays a reproducer; "" without one."""
+    if not reproducer:
+        return ""
+    return f"scripts/kvmatrix durability --replay results/{run}/{reproducer}"
+
+
+def states(entry: Entry) -> TextTable:
+    """Return the states of one setting by aim, method and file system."""
+    rows = [
+        TableRow(
+            (
+                f"{where(row['method'], row['fs'])}: {row['aim']}",
+                *(f"{row[key]:,}" for key in ("tried", *OUTCOMES)),
+            )
+        )
+        for row in entry["states"]
+    ]
+    titles = ("tried", *(outcome.replace("_", " ") for outcome in OUTCOMES))
+    return TextTable(("How, and the aim",), titles, (), tuple(rows))
+
+
+def full_disk(entries: Iterable[Entry]) -> TextTable:
+    """Return one row for each stage of a full disk."""
+    rows = [
+        TableRow(
+            (
+                f"{entry['setting']}, {stage['stage']}",
+                f"{stage['lost']:,}",
+                stage["reached"],
+                stage["error"] or ("none" if stage["ended"] == "ok" else stage["ended"]),
+                "yes" if stage["opens_again"] else "no",
+                "yes" if stage["works_with_room"] else "no",
+                stage["found"],
+            ),
+            engine=entry["engine"],
+        )
+        for entry in entries
+        for stage in entry["full"]
+    ]
+    return TextTable(
+        ("Setting, and when the disk is full",),
+        ("Lost",),
+        ("Reached", "Error", "Opens again", "Works again", "Found"),
+        tuple(rows),
+    )
+
+
+def where(method: str, fs: str) -> str:
+    """Return a method and a file system in words."""
+    text = _METHODS.get(method, method)
+    return f"{text}, {fs}" if fs else text
+
+
+def summary_sentence(passport: Mapping[str, Any]) -> str:
+    """Return how many settings were tried, and with which result."""
+    entries = passport["settings"]
+    proofs = [entry["proof"]["kind"] for entry in entries]
+    tried = sum(entry["proof"]["states"] for entry in entries)
+    results = ", ".join(f"{proofs.count(proof)} {proof}" for proof in PROOFS)
+    return (
+        f"{numbers.count(len(entries), 'setting')},"
+        f" {numbers.count(tried, 'state')} after a power cut: {results}"
+    )
+
+
+def _milliseconds(entry: Entry, key: str) -> str:
+    times = entry["open_ms"]
+    return numbers.rounded(times[key]) if times else "–"
+
+
+def _barriers(entry: Entry) -> str:
+    count = entry["barriers_per_write"]
+    return "–" if count is None else numbers.rounded(count)

@@ -1,0 +1,80 @@
+"""A passport as Markdown, as CSV, and as lines for a terminal."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from report.durability import passport_tables as tables
+from report.durability.durability_folder import RecordedDurability
+from report.durability.passport import OUTCOMES, passport_of
+from report.terms.text_table import TextTable, csv_text, escaped, one_line
+
+_COLUMNS = (
+    *("engine", "version", "setting", "flags", "promise", "documented_class"),
+    *("found_class", "may_be_corrupt", "proof", "proof_states"),
+    *("covers_tried", "covers_held", "most_lost_commits"),
+    *("open_ms_median", "open_ms_max", "barriers_per_write"),
+    *("method", "fs", "aim", "tried", *OUTCOMES),
+)
+
+
+def render_md(recorded: RecordedDurability) -> str:
+    """Return the passport of a run as Markdown."""
+    passport = passport_of(recorded.plan, recorded.trials)
+    return "\n".join([*_markdown(recorded, passport)]) + "\n"
+
+
+def render_csv(recorded: RecordedDurability) -> str:
+    """Return one row for each setting, method, file system and aim."""
+    passport = passport_of(recorded.plan, recorded.trials)
+    return csv_text(_COLUMNS, _rows(passport))
+
+
+def summary_lines(passport: Mapping[str, Any]) -> list[str]:
+    """Return the result of a run for a terminal."""
+    entries = passport["settings"]
+    lines = [line.text for line in tables.matrix(entries).lines()]
+    found = tables.violations(entries, passport["run"]).lines()
+    more = ["", *(line.text for line in found)] if found else []
+    return [*lines, *more, "", tables.summary_sentence(passport)]
+
+
+def _markdown(
+    recorded: RecordedDurability, passport: Mapping[str, Any]
+) -> Iterator[str]:
+    entries = passport["settings"]
+    yield from (f"# Durability: {escaped(one_line(recorded.plan.run))}", "")
+    yield from (f"{tables.summary_sentence(passport)}.", "")
+    yield from (tables.matrix(entries).markdown(), "")
+    for name, meaning in tables.CLASSES:
+        yield f"* {name}: {meaning}"
+    for title, table in (
+        ("Against the documentation", tables.violations(entries, recorded.plan.run)),
+        ("Full disk", tables.full_disk(entries)),
+    ):
+        yield from _section(title, table)
+    for method, why in recorded.plan.requisites.items():
+        if why:
+            yield from ("", f"Not possible here: {method}: {escaped(one_line(why))}")
+
+
+def _section(title: str, table: TextTable) -> Iterator[str]:
+    if table.rows:
+        yield from ("", f"## {title}", "", table.markdown())
+
+
+def _rows(passport: Mapping[str, Any]) -> Iterator[list[Any]]:
+    for entry in passport["settings"]:
+        times = entry["open_ms"] or {"median": None, "max": None}
+        head = [
+            *(entry["engine"], entry["version"], entry["setting"]),
+            " ".join(entry["flags"]),
+            *(entry["documented"]["promise"], entry["documented"]["class"]),
+            *(entry["found"]["class"], entry["found"]["may_be_corrupt"]),
+            *(entry["proof"]["kind"], entry["proof"]["states"]),
+            *(entry["covers"]["tried"], entry["covers"]["held"]),
+            *(entry["most_lost"], times["median"], times["max"]),
+            entry["barriers_per_write"],
+        ]
+        for row in entry["states"]:
+            counts = [row[key] for key in ("tried", *OUTCOMES)]
+            yield [*head, row["method"], row["fs"], row["aim"], *counts]

@@ -1,0 +1,48 @@
+"""The passport of a durability run as one HTML file.
+
+render() is pure: the same run folder gives the same bytes on every machine.
+"""
+
+from dataclasses import dataclass
+
+from report.durability import passport_tables as tables
+from report.durability.durability_folder import RecordedDurability, final_trials
+from report.durability.passport import passport_of
+from report.page import frame
+from report.page.identity import look
+
+_TEMPLATE = "durability.html.j2"
+
+
+@dataclass(frozen=True)
+class PassportEngine:
+    """An engine that can be switched off on the page."""
+
+    name: str
+    title: str
+
+
+def render(recorded: RecordedDurability) -> str:
+    """Return the page as the text of one HTML file."""
+    plan = recorded.plan
+    passport = passport_of(plan, recorded.trials)
+    entries = passport["settings"]
+    titles = {entry["engine"]: entry["title"] for entry in entries}
+    engines = [PassportEngine(name, title) for name, title in titles.items()]
+    done = final_trials(recorded.trials)
+    failed = sum(trial["status"] == "error" for trial in done.values())
+    return frame.rendered(
+        frame.environment().get_template(_TEMPLATE),
+        None,
+        (),
+        plan=plan,
+        lede=tables.summary_sentence(passport),
+        left=len(plan.trials) - len(done) + failed,
+        engines=engines,
+        looks={engine.name: look(place) for place, engine in enumerate(engines)},
+        matrix=tables.matrix(entries),
+        classes=tables.CLASSES,
+        violations=tables.violations(entries, plan.run),
+        full=tables.full_disk(entries),
+        states=[(entry, tables.states(entry)) for entry in entries],
+    )
