@@ -30,19 +30,19 @@ struct EntryHead {
   uint64_t sector = 0;
   uint64_t sectors = 0;
   uint64_t flags = 0;
-  uint64_t data_bytes = 0;  // of the text of a mark; others have 0
+  uint64_t data_bytes = 0; // of the text of a mark; others have 0
   uint64_t at_ns = 0;
 };
 
-template <typename Head>
-Sector InSector(const Head& head) {
+template <typename Head> Sector InSector(const Head &head) {
   Sector sector{};
   std::memcpy(sector.data(), &head, sizeof(head));
   return sector;
 }
 
-[[noreturn]] void ThrowErrno(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
+[[noreturn]] void ThrowFor(const std::string &file) {
+  throw std::system_error(errno, std::generic_category(),
+                          "cannot write the log " + file);
 }
 
 uint64_t NowNs() {
@@ -52,16 +52,17 @@ uint64_t NowNs() {
          static_cast<uint64_t>(now.tv_nsec);
 }
 
-int Create(const std::string& file) {
+int Create(const std::string &file) {
   const int fd =
       open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) ThrowErrno(file.c_str());
+  if (fd < 0)
+    ThrowFor(file);
   return fd;
 }
 
-}  // namespace
+} // namespace
 
-WriteLog::WriteLog(const std::string& file) : fd_(Create(file)) {
+WriteLog::WriteLog(const std::string &file) : file_(file), fd_(Create(file)) {
   WriteSuperBlock();
   end_ = kSectorBytes;
 }
@@ -70,11 +71,10 @@ WriteLog::~WriteLog() { close(fd_); }
 
 void WriteLog::Append(LogEvent event, uint64_t offset, uint64_t bytes,
                       std::span<const char> data) {
-  const Sector head =
-      InSector(EntryHead{.sector = offset / kSectorBytes,
-                         .sectors = bytes / kSectorBytes,
-                         .flags = static_cast<uint64_t>(event),
-                         .at_ns = NowNs()});
+  const Sector head = InSector(EntryHead{.sector = offset / kSectorBytes,
+                                         .sectors = bytes / kSectorBytes,
+                                         .flags = static_cast<uint64_t>(event),
+                                         .at_ns = NowNs()});
   Write(head, data);
   ++entries_;
 }
@@ -83,27 +83,31 @@ void WriteLog::Finish() { WriteSuperBlock(); }
 
 void WriteLog::Write(std::span<const char> head, std::span<const char> data) {
   const std::array<iovec, 2> parts = {
-      {{const_cast<char*>(head.data()), head.size()},
-       {const_cast<char*>(data.data()), data.size()}}};
+      {{const_cast<char *>(head.data()), head.size()},
+       {const_cast<char *>(data.data()), data.size()}}};
   const auto size = static_cast<ssize_t>(head.size() + data.size());
-  const ssize_t written = pwritev(fd_, parts.data(), parts.size(),
-                                  static_cast<off_t>(end_));
+  const ssize_t written =
+      pwritev(fd_, parts.data(), parts.size(), static_cast<off_t>(end_));
   if (written != size) {
-    if (written >= 0) errno = ENOSPC;
+    if (written >= 0)
+      errno = ENOSPC;
     const int error = errno;
-    if (ftruncate(fd_, static_cast<off_t>(end_)) != 0) errno = error;
+    if (ftruncate(fd_, static_cast<off_t>(end_)) != 0)
+      errno = error;
     errno = error;
-    ThrowErrno("the log of writes");
+    ThrowErrno();
   }
   end_ += static_cast<uint64_t>(size);
 }
+
+void WriteLog::ThrowErrno() const { ThrowFor(file_); }
 
 void WriteLog::WriteSuperBlock() {
   const Sector sector = InSector(SuperBlock{.entries = entries_});
   if (pwrite(fd_, sector.data(), sector.size(), 0) !=
       static_cast<ssize_t>(sector.size())) {
-    ThrowErrno("the log of writes");
+    ThrowErrno();
   }
 }
 
-}  // namespace kvmatrix
+} // namespace kvmatrix

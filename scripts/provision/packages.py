@@ -24,6 +24,12 @@ def _program(name: str) -> Callable[[], bool]:
     return lambda: shutil.which(name) is not None
 
 
+def _system_program(name: str) -> Callable[[], bool]:
+    """Return a test for a program that only root has in its PATH."""
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+    return lambda: shutil.which(name, path=path) is not None
+
+
 def _header(name: str) -> Callable[[], bool]:
     def is_installed() -> bool:
         include = Path("/usr/include")
@@ -90,6 +96,18 @@ FETCHING_JARS = (
     Requirement("maven", "fetches jars", _program("mvn")),
     Requirement("ca-certificates-java", "whom Maven trusts", _java_certificates),
 )
+CUTTING = (
+    Requirement(
+        "e2fsprogs", "makes the ext4 of durability trials", _system_program("mkfs.ext4")
+    ),
+    Requirement(
+        "xfsprogs", "makes the xfs of durability trials", _system_program("mkfs.xfs")
+    ),
+    Requirement("mount", "mounts the tmpfs of durability trials", _program("mount")),
+    Requirement(
+        "util-linux", "durability trials have mounts of their own", _program("unshare")
+    ),
+)
 COUNTING = (
     Requirement("strace", "counts writes and syncs for ab", _program("strace")),
     Requirement("valgrind", "counts instructions for ab", _program("valgrind")),
@@ -114,6 +132,7 @@ TESTING = (
         ).is_file,
     ),
     *COUNTING,
+    *CUTTING,
 )
 
 

@@ -4,24 +4,31 @@ A log has the format of dm-log-writes; common/disk/write_log.h says what is ours
 """
 
 import contextlib
-import os
 import select
 import struct
 import subprocess
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from scripts.trials.disk_image import SECTOR_BYTES, Patch
-from scripts.trials.loop_device import DiskError, LoopDevice, attach, unmount
+from scripts.trials.loop_device import (
+    DiskError,
+    LoopDevice,
+    abort_fuse,
+    attach,
+    unmount,
+)
 
 _SUPER = struct.Struct("<QQQI")
 _HEAD = struct.Struct("<QQQQQ")
 _MAGIC, _VERSION = 0x6A736677736872, 1
-_FLUSH, _FUA, _DISCARD, _MARK = 1, 2, 4, 8
+_KINDS = _WRITE, _FLUSH, _DISCARD = 0, 1, 4  # of all flags, those of block_log
 _START_S = 10.0
-_STOP_S = 20.0
+_STOP_S = 10.0
+_KILLED_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -33,29 +40,46 @@ class LoggedWrite:
 
 
 def read_log(content: bytes) -> Iterator[LoggedWrite]:
-    """Yield the entries of a log, up to one that is incomplete.  Raises DiskError."""
+    """Yield the entries of a log.  Raises DiskError if it is damaged.
+
+    A recorder that was killed leaves a log that says it has no entries and may end
+    within one, which is left out.
+    """
     view = memoryview(content)
-    if len(view) < SECTOR_BYTES or _SUPER.unpack_from(view)[:2] != (_MAGIC, _VERSION):
-        raise DiskError("not a log of dm-log-writes, version 1")
-    at, end = SECTOR_BYTES, len(view)
-    while at + SECTOR_BYTES <= end:
-        sector, sectors, flags, data_bytes, at_ns = _HEAD.unpack_from(view, at)
+    promised = _promised_entries(view)
+    at, number = SECTOR_BYTES, 0
+    while at + SECTOR_BYTES <= len(view):
+        sector, sectors, flags, _, at_ns = _HEAD.unpack_from(view, at)
+        if flags not in _KINDS or (sectors == 0) != (flags == _FLUSH):
+            raise DiskError(
+                f"entry {number + 1} of the log is no write, flush or discard of"
+                f" block_log (flags {flags}, {sectors} sectors): record it again"
+            )
         at += SECTOR_BYTES
-        if flags & _MARK:
-            at += data_bytes
-            continue
         size = sectors * SECTOR_BYTES
-        if flags & _DISCARD:
-            yield LoggedWrite(at_ns, Patch(sector * SECTOR_BYTES, bytes(size)))
-            continue
-        if at + size > end:
-            return
-        if size:
+        if flags == _WRITE:
+            if at + size > len(view):
+                break
             data = bytes(view[at : at + size])
-            yield LoggedWrite(at_ns, Patch(sector * SECTOR_BYTES, data))
-        if flags & (_FLUSH | _FUA):
-            yield LoggedWrite(at_ns, None)
-        at += size
+            at += size
+        else:
+            data = bytes(size)
+        patch = Patch(sector * SECTOR_BYTES, data) if size else None
+        yield LoggedWrite(at_ns, patch)
+        number += 1
+    if number < promised:
+        raise DiskError(
+            f"the log has {number} of its {promised} entries: record it again"
+        )
+
+
+def _promised_entries(view: memoryview) -> int:
+    """Return the count in the super block.  Raises DiskError."""
+    if len(view) >= SECTOR_BYTES:
+        magic, version, entries, sector_bytes = _SUPER.unpack_from(view)
+        if (magic, version, sector_bytes) == (_MAGIC, _VERSION, SECTOR_BYTES):
+            return int(entries)
+    raise DiskError("not a log of dm-log-writes, version 1, with sectors of 512 bytes")
 
 
 def write_log(patches: Iterable[Patch]) -> bytes:
@@ -103,12 +127,15 @@ class Recorder:
     def __enter__(self) -> LoopDevice:
         """Start the server and attach the device.  Raises DiskError."""
         self._point.mkdir(exist_ok=True)
-        self._process = subprocess.Popen(
-            self._command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        try:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        except OSError as error:
+            raise DiskError(f"{error}: run scripts/setup, which builds it") from None
         try:
             self._wait_until_ready(self._process)
             self._device = attach(self._point / "disk")
@@ -138,33 +165,38 @@ class Recorder:
     def _end(self) -> tuple[int, str]:
         """End the server; return its exit code and what it said.
 
-        One that does not answer is aborted by the kernel, so that no request waits for
-        ever.
+        Closing the device may wait for the server, and so may everybody who calls
+        sync(2) on this machine.  A server that does not end in time is aborted.
         """
         process, self._process = self._process, None
         if process is None:
             return 0, ""
-        connection = self._connection()
-        if self._device:
-            self._device.close()
-        with contextlib.suppress(DiskError):
-            unmount(self._point)
-        process.terminate()
+        late = threading.Event()
+        watchdog = threading.Timer(_STOP_S, _abort, (process, self._point, late))
+        watchdog.start()
         try:
-            _, words = process.communicate(timeout=_STOP_S)
-        except subprocess.TimeoutExpired:
-            if connection:
+            if self._device:
                 with contextlib.suppress(OSError):
-                    (connection / "abort").write_text("1")
-            process.kill()
-            process.communicate(timeout=_STOP_S)
-            return -1, "it did not end, and was aborted"
+                    self._device.close()
+            process.terminate()
+            _, words = process.communicate(timeout=_STOP_S + _KILLED_S)
+        except subprocess.TimeoutExpired:
+            return -1, "it cannot be killed: restart the machine"
+        finally:
+            watchdog.cancel()
+            watchdog.join()
+            with contextlib.suppress(DiskError):
+                unmount(self._point)
+        if late.is_set():
+            return -1, f"it did not end within {_STOP_S:.0f} s, and was killed"
         return process.returncode, " ".join(words.decode(errors="replace").split())
 
-    def _connection(self) -> Path | None:
-        try:
-            minor = os.minor(os.stat(self._point).st_dev)
-        except OSError:
-            return None
-        folder = Path(f"/sys/fs/fuse/connections/{minor}")
-        return folder if folder.is_dir() else None
+
+def _abort(
+    process: "subprocess.Popen[bytes]", point: Path, late: threading.Event
+) -> None:
+    """Kill a server, and fail every request that waits for it."""
+    late.set()
+    process.kill()
+    with contextlib.suppress(OSError):
+        abort_fuse(point)

@@ -86,7 +86,7 @@ def attach(image: Path) -> LoopDevice:
     finally:
         os.close(backing)
         os.close(control)
-    raise DiskError("no free loop device; detach some with: losetup --detach-all")
+    raise DiskError("no free loop device; losetup --list shows which are used")
 
 
 def _configured(path: str, backing: int) -> LoopDevice | None:
@@ -117,6 +117,7 @@ def make_file_system(kind: str, device: LoopDevice) -> None:
             text=True,
             timeout=_MKFS_S,
             check=False,
+            env={**os.environ, "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"},
         )
     except FileNotFoundError:
         package = {"ext4": "e2fsprogs", "xfs": "xfsprogs"}[kind]
@@ -135,7 +136,9 @@ def mount(device: LoopDevice, folder: Path, kind: str) -> None:
     source, target = device.path.encode(), str(folder).encode()
     if _libc.mount(source, target, kind.encode(), 0, options) != 0:
         number = ctypes.get_errno()
-        raise NotMountable(f"cannot mount {kind} on {device.path}: {os.strerror(number)}")
+        raise NotMountable(
+            f"cannot mount {kind} on {device.path}: {os.strerror(number)}"
+        )
 
 
 def unmount(folder: Path) -> None:
@@ -170,3 +173,17 @@ def shut_down(folder: Path) -> None:
         raise DiskError(f"{folder}: cannot shut down: {error.strerror}") from None
     finally:
         os.close(handle)
+
+
+def abort_fuse(point: Path) -> None:
+    """Make every request to a FUSE file system fail, without asking it anything.
+
+    Raises OSError.
+    """
+    connections = Path("/sys/fs/fuse/connections")
+    if not any(connections.iterdir()):  # not mounted, as in a container
+        _libc.mount(b"fusectl", bytes(connections), b"fusectl", 0, None)
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        _, _, device, _, mounted_on, *_ = line.split(" ")
+        if mounted_on == str(point):
+            (connections / device.partition(":")[2] / "abort").write_text("1")
