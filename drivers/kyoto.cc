@@ -10,7 +10,8 @@ namespace {
 // "Some records may be missing and the database may be broken."
 constexpr char kDocument[] = "https://dbmx.net/kyotocabinet/spex.html";
 
-constexpr int64_t kDefaultBuckets = 64 << 10;  // of TreeDB: kcplantdb.h, DEFBNUM
+constexpr int64_t kDefaultBuckets = 64
+                                    << 10;  // of TreeDB: kcplantdb.h, DEFBNUM
 
 void Check(bool ok, const Db& db) {
   if (!ok) throw std::runtime_error(db.error().message());

@@ -150,8 +150,8 @@ class Audit {
       call();
       return true;
     } catch (const std::exception& error) {
-      json_[name] = error.what()[0] == '\0' ? "an error without a message"
-                                            : error.what();
+      json_[name] =
+          error.what()[0] == '\0' ? "an error without a message" : error.what();
       session_.reset();
       database_.reset();
       return false;
@@ -189,9 +189,8 @@ class Audit {
       json_["covered"] = AreThere(history, survivors.keys, 1, covering);
     }
     if (!fit.prefix || json_["lost"] != 0)
-      json_["first_problem"] =
-          FirstProblem(history, survivors,
-                       fit.prefix ? before_.acknowledged : fit.nearest);
+      json_["first_problem"] = FirstProblem(
+          history, survivors, fit.prefix ? before_.acknowledged : fit.nearest);
   }
 
   uint64_t Lost(const Fit& fit) const {

@@ -91,7 +91,8 @@ Found History::Identify(uint64_t key,
         return v.is_put && v.commit == head.commit && v.index == head.index;
       });
   if (written == versions.end() ||
-      *value != CrashValue(seed_, head.commit, head.index, written->value_bytes))
+      *value !=
+          CrashValue(seed_, head.commit, head.index, written->value_bytes))
     return {.is_foreign = true};
   return {.version = &*written};
 }

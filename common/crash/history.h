@@ -2,8 +2,8 @@
 // what is found in a database.
 //
 // Commit n is a function of the seed, n, the number of its updates and the size
-// of its values.  So the history is rebuilt from the trace alone, and each value
-// ever written is known to the byte; no two are equal.
+// of its values.  So the history is rebuilt from the trace alone, and each
+// value ever written is known to the byte; no two are equal.
 
 #ifndef COMMON_CRASH_HISTORY_H_
 #define COMMON_CRASH_HISTORY_H_
@@ -48,8 +48,8 @@ std::string CrashValue(uint64_t seed, uint64_t commit, uint32_t index,
 
 // What was found under one key of a history.
 struct Found {
-  bool is_foreign = false;            // never written under this key
-  const Version* version = nullptr;   // which put; null: absent, or foreign
+  bool is_foreign = false;           // never written under this key
+  const Version* version = nullptr;  // which put; null: absent, or foreign
 };
 
 // Which state of a history a database is in.

@@ -10,21 +10,23 @@ namespace kvmatrix {
 namespace {
 
 constexpr uint64_t kMostCommits = 1'000'000;
-constexpr std::string_view kNames[] = {"first",  "single",  "batch",
-                                       "cover",  "growth",  "settle",
+constexpr std::string_view kNames[] = {"first",   "single", "batch",
+                                       "cover",   "growth", "settle",
                                        "compact", "close",  "fill"};
 
 Phase ParsePhase(const std::string& word) {
   const size_t colon = word.find(':');
   const std::string_view name = std::string_view(word).substr(0, colon);
   const std::string_view digits =
-      colon == std::string::npos ? "" : std::string_view(word).substr(colon + 1);
+      colon == std::string::npos ? ""
+                                 : std::string_view(word).substr(colon + 1);
   uint64_t count = 0;
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), count);
   if (error != std::errc() || end != digits.data() + digits.size() ||
       count == 0 || count > kMostCommits) {
-    throw UsageError("phases", "'" + word + "'; expected a phase and a number " +
+    throw UsageError("phases", "'" + word +
+                                   "'; expected a phase and a number " +
                                    "from 1 to 1000000, such as single:40");
   }
   std::string known;

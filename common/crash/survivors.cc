@@ -24,21 +24,20 @@ Survivors ReadSurvivors(Session& session, const History& history) {
   for (uint64_t i = 0; i < kAbsentKeys; ++i)
     survivors.foreign += session.Get(CrashKey(kCrashKeys + i)).has_value();
   uint64_t scanned = 0;
-  session.Scan("", Order::kForward,
-               [&](std::string_view key, std::string_view value) {
-                 if (key.starts_with(kProbePrefix)) return true;
-                 ++scanned;
-                 const auto it = values.find(key);
-                 if (it == values.end()) {
-                   survivors.difference = "a scan finds the key " +
-                                          std::string(key) +
-                                          ", and a get does not";
-                 } else if (it->second != value) {
-                   survivors.difference = "a scan finds another value of " +
-                                          std::string(key) + " than a get";
-                 }
-                 return true;
-               });
+  session.Scan(
+      "", Order::kForward, [&](std::string_view key, std::string_view value) {
+        if (key.starts_with(kProbePrefix)) return true;
+        ++scanned;
+        const auto it = values.find(key);
+        if (it == values.end()) {
+          survivors.difference = "a scan finds the key " + std::string(key) +
+                                 ", and a get does not";
+        } else if (it->second != value) {
+          survivors.difference = "a scan finds another value of " +
+                                 std::string(key) + " than a get";
+        }
+        return true;
+      });
   if (survivors.difference.empty() && scanned != values.size())
     survivors.difference = "a scan finds " + std::to_string(scanned) +
                            " entries, and gets find " +

@@ -16,7 +16,7 @@ struct Survivors {
   std::map<uint64_t, Found> keys;  // each key that was ever written
   uint64_t entries = 0;            // of the history
   uint64_t foreign = 0;            // keys and values that were never written
-  std::string difference;  // between gets and the scan; "": none
+  std::string difference;          // between gets and the scan; "": none
 };
 
 // Reads all of a database, key by key and in a scan.  Throws what the engine

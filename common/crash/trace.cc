@@ -23,8 +23,8 @@ uint64_t NowNs() {
 }
 
 int Create(const std::filesystem::path& file) {
-  const int fd = open(file.c_str(),
-                      O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int fd = open(
+      file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0)
     throw std::system_error(errno, std::generic_category(), file.string());
   return fd;

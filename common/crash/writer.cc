@@ -182,9 +182,9 @@ void Writer::Commit(uint32_t updates, uint32_t value_bytes) {
       continue;
     }
     ++puts;
-    batch.push_back({key, texts.emplace_back(CrashValue(
-                              history_.seed(), commit, change.index,
-                              value_bytes))});
+    batch.push_back(
+        {key, texts.emplace_back(CrashValue(history_.seed(), commit,
+                                            change.index, value_bytes))});
   }
   const TraceRecord record = {.commit = commit,
                               .updates = updates,

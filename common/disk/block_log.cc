@@ -40,15 +40,15 @@ int StopSignals() {
   return signalfd(-1, &signals, SFD_CLOEXEC);
 }
 
-int Refuse(const std::string &problem, int exit_status) {
+int Refuse(const std::string& problem, int exit_status) {
   std::fprintf(stderr, "block_log: %s\n", problem.c_str());
   return exit_status;
 }
 
 // Answers requests until the end.  Throws what ended the recording early, after
 // the log is finished.
-void ServeAndFinish(std::optional<FuseServer> &server, int stop,
-                    WriteLog &log) {
+void ServeAndFinish(std::optional<FuseServer>& server, int stop,
+                    WriteLog& log) {
   std::exception_ptr failure;
   try {
     server->Serve(stop);
@@ -57,20 +57,18 @@ void ServeAndFinish(std::optional<FuseServer> &server, int stop,
   }
   server.reset();
   log.Finish();
-  if (failure)
-    std::rethrow_exception(failure);
+  if (failure) std::rethrow_exception(failure);
 }
 
 int Record() {
   const int stop = StopSignals();
   WriteLog log(FLAGS_log);
   Disk disk(FLAGS_size_mb << 20, log);
-  if (!FLAGS_image.empty())
-    disk.Load(FLAGS_image);
+  if (!FLAGS_image.empty()) disk.Load(FLAGS_image);
   std::optional<FuseServer> server;
   try {
     server.emplace(FLAGS_mountpoint, disk);
-  } catch (const std::system_error &error) {
+  } catch (const std::system_error& error) {
     return Refuse(error.what() +
                       std::string("; needs root and /dev/fuse, and ") +
                       "in a container --privileged",
@@ -78,17 +76,17 @@ int Record() {
   }
   // If memory is short, the kernel must not wait for this disk to take pages
   // before it gives memory to the process that is the disk.
-  prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0); // fails without CAP_SYS_RESOURCE
+  prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);  // fails without CAP_SYS_RESOURCE
   std::puts("ready");
   std::fflush(stdout);
   ServeAndFinish(server, stop, log);
   return 0;
 }
 
-} // namespace
-} // namespace kvmatrix
+}  // namespace
+}  // namespace kvmatrix
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   using namespace kvmatrix;
   gflags::SetUsageMessage(
       "Serves a disk in memory as MOUNTPOINT/disk, for a loop device, and\n"
@@ -98,15 +96,14 @@ int main(int argc, char **argv) {
       "FUSE here.\n"
       "  block_log --mountpoint=m --size_mb=64 --log=disk.log");
   gflags::ParseCommandLineFlags(&argc, &argv, true);
-  if (argc != 1)
-    return Refuse("takes no words without --", kUsage);
+  if (argc != 1) return Refuse("takes no words without --", kUsage);
   if (FLAGS_mountpoint.empty() || FLAGS_log.empty())
     return Refuse("--mountpoint and --log are missing; see --help", kUsage);
   if (FLAGS_size_mb == 0 || FLAGS_size_mb > kMostMegabytes)
     return Refuse("--size_mb: expected 1 to 1048576", kUsage);
   try {
     return Record();
-  } catch (const std::exception &error) {
+  } catch (const std::exception& error) {
     return Refuse(error.what(), kFailed);
   }
 }

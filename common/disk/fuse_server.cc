@@ -60,8 +60,8 @@ FuseServer::FuseServer(const std::string& folder, Disk& disk)
       disk_(disk),
       fd_(OpenDevice()),
       buffer_(kMostWritten + 8192) {
-  const std::string options = "fd=" + std::to_string(fd_) +
-                              ",rootmode=40000,user_id=0,group_id=0";
+  const std::string options =
+      "fd=" + std::to_string(fd_) + ",rootmode=40000,user_id=0,group_id=0";
   if (mount("block_log", folder_.c_str(), "fuse.block_log",
             MS_NOSUID | MS_NODEV, options.c_str()) != 0) {
     const int error = errno;
@@ -169,8 +169,7 @@ void FuseServer::Read(const fuse_in_header& head, std::span<const char> body) {
              disk_.Read(in.offset, end > in.offset ? end - in.offset : 0));
 }
 
-void FuseServer::Write(const fuse_in_header& head,
-                       std::span<const char> body) {
+void FuseServer::Write(const fuse_in_header& head, std::span<const char> body) {
   const auto in = As<fuse_write_in>(body);
   const auto data = body.subspan(sizeof(in));
   if (data.size() < in.size || !disk_.Has(in.offset, in.size))
@@ -204,7 +203,8 @@ void FuseServer::ReplyBytes(const fuse_in_header& head,
   const std::array<iovec, 2> parts = {
       {{const_cast<fuse_out_header*>(&out), sizeof(out)},
        {const_cast<char*>(body.data()), body.size()}}};
-  // An answer to a request that was interrupted is refused; no one waits for it.
+  // An answer to a request that was interrupted is refused; no one waits for
+  // it.
   static_cast<void>(writev(fd_, parts.data(), parts.size()) < 0);
 }
 

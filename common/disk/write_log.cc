@@ -30,17 +30,18 @@ struct EntryHead {
   uint64_t sector = 0;
   uint64_t sectors = 0;
   uint64_t flags = 0;
-  uint64_t data_bytes = 0; // of the text of a mark; others have 0
+  uint64_t data_bytes = 0;  // of the text of a mark; others have 0
   uint64_t at_ns = 0;
 };
 
-template <typename Head> Sector InSector(const Head &head) {
+template <typename Head>
+Sector InSector(const Head& head) {
   Sector sector{};
   std::memcpy(sector.data(), &head, sizeof(head));
   return sector;
 }
 
-[[noreturn]] void ThrowFor(const std::string &file) {
+[[noreturn]] void ThrowFor(const std::string& file) {
   throw std::system_error(errno, std::generic_category(),
                           "cannot write the log " + file);
 }
@@ -52,17 +53,16 @@ uint64_t NowNs() {
          static_cast<uint64_t>(now.tv_nsec);
 }
 
-int Create(const std::string &file) {
+int Create(const std::string& file) {
   const int fd =
       open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0)
-    ThrowFor(file);
+  if (fd < 0) ThrowFor(file);
   return fd;
 }
 
-} // namespace
+}  // namespace
 
-WriteLog::WriteLog(const std::string &file) : file_(file), fd_(Create(file)) {
+WriteLog::WriteLog(const std::string& file) : file_(file), fd_(Create(file)) {
   WriteSuperBlock();
   end_ = kSectorBytes;
 }
@@ -83,17 +83,15 @@ void WriteLog::Finish() { WriteSuperBlock(); }
 
 void WriteLog::Write(std::span<const char> head, std::span<const char> data) {
   const std::array<iovec, 2> parts = {
-      {{const_cast<char *>(head.data()), head.size()},
-       {const_cast<char *>(data.data()), data.size()}}};
+      {{const_cast<char*>(head.data()), head.size()},
+       {const_cast<char*>(data.data()), data.size()}}};
   const auto size = static_cast<ssize_t>(head.size() + data.size());
   const ssize_t written =
       pwritev(fd_, parts.data(), parts.size(), static_cast<off_t>(end_));
   if (written != size) {
-    if (written >= 0)
-      errno = ENOSPC;
+    if (written >= 0) errno = ENOSPC;
     const int error = errno;
-    if (ftruncate(fd_, static_cast<off_t>(end_)) != 0)
-      errno = error;
+    if (ftruncate(fd_, static_cast<off_t>(end_)) != 0) errno = error;
     errno = error;
     ThrowErrno();
   }
@@ -110,4 +108,4 @@ void WriteLog::WriteSuperBlock() {
   }
 }
 
-} // namespace kvmatrix
+}  // namespace kvmatrix

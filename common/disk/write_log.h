@@ -20,17 +20,17 @@ inline constexpr uint64_t kSectorBytes = 512;
 // What an entry says has happened.
 enum class LogEvent : uint64_t {
   kWrite = 0,
-  kFlush = 1,   // everything before it is on the disk
-  kDiscard = 4, // the bytes are zeros now
+  kFlush = 1,    // everything before it is on the disk
+  kDiscard = 4,  // the bytes are zeros now
 };
 
 // Appends to one file.  Not thread-safe.
 class WriteLog {
-public:
+ public:
   // Creates the file, or truncates it.  Throws std::system_error.
-  explicit WriteLog(const std::string &file);
-  WriteLog(const WriteLog &) = delete;
-  WriteLog &operator=(const WriteLog &) = delete;
+  explicit WriteLog(const std::string& file);
+  WriteLog(const WriteLog&) = delete;
+  WriteLog& operator=(const WriteLog&) = delete;
   ~WriteLog();
 
   // Appends one entry in one call of the system.  `data` is what was written,
@@ -46,7 +46,7 @@ public:
 
   uint64_t entries() const { return entries_; }
 
-private:
+ private:
   void Write(std::span<const char> head, std::span<const char> data);
   void WriteSuperBlock();
 
@@ -55,9 +55,9 @@ private:
   const std::string file_;
   const int fd_;
   uint64_t entries_ = 0;
-  uint64_t end_ = 0; // bytes of complete entries
+  uint64_t end_ = 0;  // bytes of complete entries
 };
 
-} // namespace kvmatrix
+}  // namespace kvmatrix
 
-#endif // COMMON_DISK_WRITE_LOG_H_
+#endif  // COMMON_DISK_WRITE_LOG_H_

@@ -1,4 +1,4 @@
-"""The suites of durability in configs/durability/: what is tried, and how much of it."""
+"""The suites of durability in configs/durability/: what is tried, and how much."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -79,7 +79,9 @@ def matrix(entries: Iterable[Entry]) -> TextTable:
 def stamp_of(entry: Entry) -> str:
     """Return the class that was found and its proof."""
     found, proof = entry["found"], entry["proof"]
-    return stamp(found["class"], found["may_be_corrupt"], proof["kind"], proof["states"])
+    return stamp(
+        found["class"], found["may_be_corrupt"], proof["kind"], proof["states"]
+    )
 
 
 def covers_text(entry: Entry) -> str:
@@ -148,7 +150,8 @@ def full_disk(entries: Iterable[Entry]) -> TextTable:
                 f"{entry['setting']}, {stage['stage']}",
                 f"{stage['lost']:,}",
                 stage["reached"],
-                stage["error"] or ("none" if stage["ended"] == "ok" else stage["ended"]),
+                stage["error"]
+                or ("none" if stage["ended"] == "ok" else stage["ended"]),
                 "yes" if stage["opens_again"] else "no",
                 "yes" if stage["works_with_room"] else "no",
                 stage["found"],

@@ -13,7 +13,6 @@ import click
 from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
 from scripts.cli import options
 from scripts.cli.build_folders import BUILDS, BuildFolders, builds_of
-from scripts.show.exit_codes import exit_code_of
 from scripts.cli.option_types import IntegerType, LabelType
 from scripts.cli.selection import (
     RunOptions,
@@ -27,6 +26,7 @@ from scripts.measure.runner import Request, open_runner
 from scripts.planning.engine_choice import finder
 from scripts.show.ab_view import make_ab_view
 from scripts.show.dry_run import show_dry_run
+from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output
 from scripts.store.run_places import RunPlaces
 

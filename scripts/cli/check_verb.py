@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import click
 
 from scripts.cli import options
-from scripts.show.exit_codes import exit_code_of
 from scripts.cli.option_types import ChoiceType, ShareType, check_globs
+from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import print_note
-from scripts.store.run_store import EVERY_KIND, all_runs, find_run, is_ab_run
+from scripts.store.run_store import JUDGED_KINDS, all_runs, find_run, is_ab_run
 
 if TYPE_CHECKING:
     from report.gate.gate_verdict import Gate
@@ -139,7 +139,7 @@ def _gate(
     results: Path,
     history: Path,
 ) -> Gate:
-    path = find_run(results, name, EVERY_KIND)
+    path = find_run(results, name, JUDGED_KINDS)
     share = _THRESHOLD if threshold is None else threshold
     if against == _HISTORY:
         return _against_history(path, history, share, globs)

@@ -12,7 +12,6 @@ import click
 
 from report.config.config_types import Config, SuiteConfig
 from scripts.cli import options
-from scripts.show.exit_codes import exit_code_of
 from scripts.cli.selection import read_config, suite_of
 from scripts.doctor.admission import full, subject_of
 from scripts.doctor.doctor_progress import progress_on
@@ -29,6 +28,7 @@ from scripts.planning.found_engines import (
     child_environment,
     find_engines,
 )
+from scripts.show.exit_codes import exit_code_of
 from scripts.show.listing import suite_plan
 from scripts.show.output import Output
 from scripts.store.own_files import work_folder

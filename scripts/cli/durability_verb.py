@@ -26,10 +26,8 @@ from report.model.plan import Engine
 from scripts.cli import options
 from scripts.cli.option_types import ChoiceType, IntegerType
 from scripts.cli.selection import chosen_engines, read_config
-from scripts.cli.session_flow import written_report
 from scripts.durability.durability_session import (
     BLOCK_LOG,
-    DurabilityEnding,
     DurabilitySession,
     environment_of,
 )
@@ -41,19 +39,17 @@ from scripts.machine.host import identity
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.runner import Runner, open_runner
 from scripts.planning.engine_choice import Found, finder
+from scripts.show.durability_outcome import UNFIT, conclude_durability
 from scripts.show.durability_view import (
     dry_run_document,
     dry_run_lines,
     progress_view,
-    show_result,
 )
 from scripts.show.exit_codes import exit_code_of
-from scripts.show.output import Output, print_note, shown
-from scripts.show.run_output import resume_command
+from scripts.show.output import Output, print_note
 from scripts.store.run_places import CannotStart, RunPlaces, new_name, why_missing
 from scripts.trials.trial_spec import KILL
 
-_UNFIT = 4
 _STATES = IntegerType(1, MOST_STATES)
 
 
@@ -197,7 +193,7 @@ def _plan(
     block_log = runner.places.build_dir / BLOCK_LOG
     impossible = requisites(suite.methods, suite.file_systems, block_log)
     if wanted.methods and any(impossible.values()):
-        raise CannotStart("\n  ".join(_why(impossible)), _UNFIT)
+        raise CannotStart("\n  ".join(_why(impossible)), UNFIT)
     trials = planned_trials(settings, suite, impossible, wanted.seed)
     return DurabilityPlan(
         run=new_name(runner.places.results, f"durability-{suite.name}"),
@@ -261,7 +257,7 @@ def _perform(
     """Perform the trials of a new run; return the exit code."""
     _note_impossible(plan)
     if not plan.trials:
-        raise CannotStart("the power cannot be cut here; nothing was tried", _UNFIT)
+        raise CannotStart("the power cannot be cut here; nothing was tried", UNFIT)
     with progress_view(output.stderr(), output.quiet, plan.trials) as show:
         session = DurabilitySession(runner, config, show)
         ending = session.start(plan, environment_of(runner))
@@ -272,31 +268,10 @@ def _note_impossible(plan: DurabilityPlan) -> None:
     for line in _why(plan.requisites):
         print_note(f"warning: not possible here: {line}")
     if any(plan.requisites.values()):
-        tried = "only kill -9 is tried" if KILL in plan.requisites else "nothing is left"
+        tried = (
+            "only kill -9 is tried" if KILL in plan.requisites else "nothing is left"
+        )
         print_note(f"warning: {tried}; what a power cut does stays as documented")
-
-
-def conclude_durability(
-    ending: DurabilityEnding, output: Output, places: RunPlaces
-) -> int:
-    """Print what was found, write the page, and return the exit code."""
-    failed = any(record["status"] == "error" for record in ending.records)
-    code = ending.exit_code or (3 if failed else 0)
-    if not code and any(ending.plan.requisites.values()):
-        code = _UNFIT
-    report = None
-    if not output.no_report and ending.records:
-        report = written_report(ending.path)
-    show_result(ending.passport, output)
-    if not output.as_json:
-        click.echo(f"results   {shown(ending.path)}")
-        if report:
-            click.echo(f"report    {shown(report)}")
-    if ending.exit_code or failed:
-        why = ending.message or "some trials failed"
-        command = resume_command(ending.plan.run, places)
-        print_note(f"{why}; what was tried is kept; continue with:\n  {command}")
-    return code
 
 
 def _replay(file: Path, places: RunPlaces, system: SystemAccess, output: Output) -> int:
@@ -313,7 +288,7 @@ def _replay(file: Path, places: RunPlaces, system: SystemAccess, output: Output)
     check_flags(document, engine)
     needed = requisites(("shutdown",), (document["fs"] or "ext4",), places.build_dir)
     if needed["shutdown"]:
-        raise CannotStart(needed["shutdown"], _UNFIT)
+        raise CannotStart(needed["shutdown"], UNFIT)
     with open_runner(places, system) as runner:
         work, stop = runner.scratch.fresh("trials"), runner.executor.stop
         result = replay(file, document, engine, places.build_dir, work, stop)

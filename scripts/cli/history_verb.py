@@ -12,7 +12,6 @@ import click
 from click.core import ParameterSource
 
 from scripts.cli import options
-from scripts.show.exit_codes import exit_code_of
 from scripts.cli.option_types import (
     ChoiceType,
     HelpGroup,
@@ -21,8 +20,9 @@ from scripts.cli.option_types import (
     check_globs,
     matching,
 )
+from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import print_error, shown
-from scripts.store.run_store import EVERY_KIND, find_run
+from scripts.store.run_store import JUDGED_KINDS, find_run
 
 if TYPE_CHECKING:
     from report.terms.text_table import TextLine
@@ -147,7 +147,7 @@ def add(
         from scripts.store.history_store import add, entry_of_folder
 
         entries = [
-            entry_of_folder(find_run(results_dir, name, EVERY_KIND), label or "")
+            entry_of_folder(find_run(results_dir, name, JUDGED_KINDS), label or "")
             for name in names
         ]
         for entry in entries:

@@ -13,7 +13,6 @@ from report.model.plan import CellName, Plan
 from report.stats.scaling import LEAST_SIZES
 from report.terms import numbers
 from scripts.cli import options
-from scripts.show.exit_codes import exit_code_of
 from scripts.cli.option_types import CountsType
 from scripts.cli.selection import (
     RunOptions,
@@ -32,6 +31,7 @@ from scripts.measure.runner import Request, Runner, open_runner
 from scripts.planning.disk_room import free_bytes
 from scripts.planning.engine_choice import finder
 from scripts.show.estimate_text import document, text
+from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output, print_error
 from scripts.show.run_output import view_for
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing

@@ -12,7 +12,6 @@ import click
 
 from scripts.cli import options
 from scripts.cli.build_folders import BUILDS, builds_of
-from scripts.show.exit_codes import exit_code_of
 from scripts.cli.selection import read_config
 from scripts.cli.session_flow import conclude, concluded_ab
 from scripts.machine.system_access import SystemAccess
@@ -20,11 +19,12 @@ from scripts.measure.events import P, SessionResult
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import open_runner
 from scripts.show.ab_view import make_ab_view
+from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output, print_note
 from scripts.show.run_output import resume_command, view_for
 from scripts.show.run_summary import RunResult
 from scripts.store.run_places import RunPlaces
-from scripts.store.run_store import EVERY_KIND, find_run, is_ab_run
+from scripts.store.run_store import AB, DURABILITY, EVERY_KIND, find_run, kind_of
 
 
 @click.command("resume")
@@ -40,7 +40,7 @@ def resume(
     b_dir: Path | None,
     **given: Any,
 ) -> None:
-    """Finish RUN: measure its missing repetitions.
+    """Finish RUN: measure its missing repetitions, or perform its missing trials.
 
     RUN is a run's name or a unique prefix of it, a path, @last, or @-2 for the run
     before the last.  Fails if the machine, an executable or a setting has changed.  To
@@ -62,13 +62,18 @@ def resume(
 
     def work() -> int:
         path = find_run(places.results, name, EVERY_KIND)
-        if is_ab_run(path):
+        kind = kind_of(path)
+        if kind == AB:
             return _resume_ab(path, a_dir, b_dir, places, output, system)
         if a_dir or b_dir:
             remedy = "pass its build with --build-dir"
-            raise click.UsageError(
-                f"--a, --b: {path.name} is an ordinary run; {remedy}"
-            )
+            raise click.UsageError(f"--a, --b: {path.name} is no A/B run; {remedy}")
+        if kind == DURABILITY:
+            from scripts.show.durability_outcome import resumed_durability
+
+            config = read_config(places.configs)
+            with open_runner(places, system) as runner:
+                return resumed_durability(path, runner, config, output)
         config = read_config(places.configs)
         with open_runner(places, system) as runner:
             session = RunSession(runner, view_for(output, places))

@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from scripts.cli import options
-from scripts.show.exit_codes import exit_code_of
 from scripts.cli.selection import (
     RunOptions,
     note_own_defaults,
@@ -19,6 +18,7 @@ from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, open_runner
 from scripts.planning.engine_choice import finder
 from scripts.show.dry_run import dry_run_document, dry_run_lines, show_dry_run
+from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output
 from scripts.show.run_output import resume_command, view_for
 from scripts.show.run_summary import RunResult

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-from pathlib import Path
 
 import click
 
@@ -14,8 +12,7 @@ from scripts.doctor.doctor_progress import progress_on
 from scripts.measure.events import P, SessionResult
 from scripts.measure.session import Session
 from scripts.show.output import Output, Result, print_error, shown
-from scripts.show.run_output import resume_command
-from scripts.store.report_file import write_report
+from scripts.show.run_output import resume_command, written_report
 from scripts.store.run_places import RunPlaces
 
 _NO_REPORT = 2  # a requested file could not be written; any other exit code wins
@@ -53,20 +50,6 @@ def conclude(
         why = f"{ending.message}; " if ending.message else ""
         print_error(f"{why}{result.kept} are kept; continue with:\n  {resume}", code)
     return code
-
-
-def written_report(path: Path) -> Path | None:
-    """Write the HTML report; return None if that fails: the run is still good."""
-    try:
-        return write_report(path, "html", None)
-    except (Exception, KeyboardInterrupt) as error:
-        reason = f"{type(error).__name__}: {error}"
-        if isinstance(error, OSError):
-            reason = f"{error.filename or path}: {error.strerror or error}"
-        retry = f"scripts/kvmatrix report {shlex.quote(shown(path))}"
-        problem = f"cannot write the report: {' '.join(reason.split())}"
-        print_error(f"{problem}; all results are kept; retry with: {retry}", 0)
-        return None
 
 
 def concluded_ab(

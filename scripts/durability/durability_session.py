@@ -13,12 +13,13 @@ from report.durability.passport import passport_of
 from report.terms.documents import validate
 from scripts.durability.laboratory import Laboratory, TrialEnded, TrialEvent
 from scripts.machine.child_process import INTERRUPTED, Interrupted
-from scripts.machine.host import environment_document
+from scripts.machine.host import environment_document, identity
 from scripts.measure.driver_call import ExecutableChanged
 from scripts.measure.runner import Runner
 from scripts.planning.disk_room import DiskFull
 from scripts.planning.engine_program import program_of
 from scripts.planning.found_engines import child_environment
+from scripts.planning.resume_check import CannotResume
 from scripts.store.run_store import RunFolder, create_folder, drop_torn_line
 from scripts.store.whole_file import write_whole
 from scripts.trials.trial_spec import TrialSpec
@@ -35,9 +36,7 @@ Show = Callable[[TrialEvent], None]
 
 def environment_of(runner: Runner) -> dict[str, Any]:
     """Return environment.json."""
-    document = environment_document(
-        runner.machine, [], child_environment("DATA/tmp")
-    )
+    document = environment_document(runner.machine, [], child_environment("DATA/tmp"))
     return {**document, "doctor": []}
 
 
@@ -72,12 +71,34 @@ class DurabilitySession:
         return self._perform(plan, folder, [])
 
     def resume(self, path: Path) -> DurabilityEnding:
-        """Perform the trials that are missing or failed."""
+        """Perform the trials that are missing or failed.  Raises CannotResume."""
         recorded = load_durability(path)
+        changes = self._changes(recorded.plan)
+        if changes:
+            raise CannotResume(changes)
         if recorded.torn:
             drop_torn_line(path / TRIALS, recorded.valid_bytes)
         records = list(recorded.trials)
         return self._perform(recorded.plan, RunFolder(path, TRIALS), records)
+
+    def _changes(self, plan: DurabilityPlan) -> list[str]:
+        """Return what differs from the machine and the executables of the plan."""
+        machine = identity(self.runner.machine)
+        changes = [
+            f"{name} is {machine.get(name)!r}; the run has {value!r}"
+            for name, value in plan.machine.items()
+            if machine.get(name) != value
+        ]
+        for name, checksum in plan.binaries.items():
+            if name not in self.config.engines:
+                changes.append(f"no engine {name!r} is configured")
+                continue
+            program = program_of(
+                self.runner.places.build_dir, self.config.engines[name]
+            )
+            if program.missing is not None or program.sha256() != checksum:
+                changes.append(f"{program.name} is not the executable of the run")
+        return changes
 
     def missing(
         self, plan: DurabilityPlan, records: Sequence[Mapping[str, Any]]

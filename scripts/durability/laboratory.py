@@ -128,7 +128,9 @@ class _Worker:
                     start_new_session=True,
                     text=True,
                 )
-            listener = threading.Thread(target=self._listen, args=(process,), daemon=True)
+            listener = threading.Thread(
+                target=self._listen, args=(process,), daemon=True
+            )
             listener.start()
             self._watch(process, ended)
             listener.join()

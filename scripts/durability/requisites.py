@@ -6,8 +6,9 @@ import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-SET_UP = "run scripts/setup"
 from scripts.trials.trial_spec import FULL, KILL, LOG, SHUTDOWN
+
+SET_UP = "run scripts/setup"
 
 NAMESPACES = (
     *("unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"),
@@ -20,7 +21,7 @@ Probe = Callable[[], str]
 def requisites(
     methods: Iterable[str], file_systems: Iterable[str], block_log: Path
 ) -> Mapping[str, str]:
-    """Return why each method is impossible here, with a remedy; "" if it is possible."""
+    """Return why each method is impossible here, with a remedy; "": it is not."""
     shared: list[Probe] = [_not_root, _no_namespaces, _no_loop_device]
     shared += [_maker(name) for name in file_systems]
     of_method: Mapping[str, list[Probe]] = {

@@ -137,9 +137,7 @@ class _Bars:
                 text = f"{_name(event.spec)}: {outcome_text(event.record)}"
                 self._bar.console.print(text, soft_wrap=True, markup=False)
         states = self._done + sum(self._running.values())
-        self._bar.update(
-            self._task, completed=states, description=_name(event.spec)
-        )
+        self._bar.update(self._task, completed=states, description=_name(event.spec))
 
 
 def outcome_text(record: Mapping[str, Any]) -> str:
@@ -150,7 +148,9 @@ def outcome_text(record: Mapping[str, Any]) -> str:
     parts = [numbers.count(tried, "state")] if tried else []
     if record.get("full"):
         parts.append(numbers.count(len(record["full"]), "stage"))
-    found = [f"{v['count']} {v['kind'].replace('_', ' ')}" for v in record["violations"]]
+    found = [
+        f"{v['count']} {v['kind'].replace('_', ' ')}" for v in record["violations"]
+    ]
     parts.append("; ".join(found) if found else "nothing against its documentation")
     return ", ".join(parts)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
+from report.durability.durability_folder import final_trials, load_durability
 from report.model.ab_folder import load_ab
 from report.model.record import Record
 from report.model.run_folder import load
@@ -11,7 +12,14 @@ from report.terms.documents import ResultsError
 from report.verdict.ab_judge import judge_ab
 from report.words.provenance import started
 from scripts.planning.order import missing_repetitions
-from scripts.store.run_store import EVERY_KIND, all_runs, is_ab_run
+from scripts.store.run_store import (
+    AB,
+    DURABILITY,
+    EVERY_KIND,
+    ORDINARY,
+    all_runs,
+    kind_of,
+)
 
 _UNSAID = {
     "attempt": 1,
@@ -33,10 +41,8 @@ def run_row(entry: dict[str, Any]) -> tuple[str, str, str]:
 
 def _entry(path: Path) -> dict[str, Any]:
     try:
-        is_ab = is_ab_run(path)
-        entry = _ab_entry(path) if is_ab else _run_entry(path)
-        kind = "ab" if is_ab else "run"
-        return {"name": path.name, "kind": kind, **entry, "broken": None}
+        kind, read = _READERS[kind_of(path)]
+        return {"name": path.name, "kind": kind, **read(path), "broken": None}
     except ResultsError as error:
         return {"name": path.name, "broken": str(error)}
 
@@ -68,6 +74,30 @@ def _ab_entry(path: Path) -> dict[str, Any]:
         "state": _state(records, is_whole=not judge_ab(recorded).unfinished),
         "started": started(plan.run) or None,
     }
+
+
+def _durability_entry(path: Path) -> dict[str, Any]:
+    recorded = load_durability(path)
+    plan = recorded.plan
+    final = final_trials(recorded.trials).values()
+    state = "unfinished"
+    if len(final) == len(plan.trials):
+        failed = any(trial["status"] == "error" for trial in final)
+        state = "failed" if failed else "complete"
+    return {
+        "suite": f"{plan.suite} (durability)",
+        "engines": [*dict.fromkeys(setting.engine for setting in plan.settings)],
+        "state": state,
+        "started": started(plan.run) or None,
+    }
+
+
+# By the kind of a run: what it is called in JSON, and what reads it.
+_READERS = {
+    ORDINARY: ("run", _run_entry),
+    AB: ("ab", _ab_entry),
+    DURABILITY: ("durability", _durability_entry),
+}
 
 
 def _state(records: Iterable[Record], *, is_whole: bool) -> str:

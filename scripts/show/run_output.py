@@ -1,4 +1,4 @@
-"""The view of a run, and the command that resumes it."""
+"""The view of a run, its report, and the command that resumes it."""
 
 import shlex
 import sys
@@ -8,7 +8,8 @@ from pathlib import Path
 from report.model.plan import Plan
 from scripts.measure.events import View
 from scripts.show.live import make_view
-from scripts.show.output import Output
+from scripts.show.output import Output, print_error, shown
+from scripts.store.report_file import write_report
 from scripts.store.run_places import DEFAULT_BUILD, ROOT, RunPlaces
 
 
@@ -41,3 +42,17 @@ def resume_command(
         if path.absolute() != ROOT / default and not is_named:
             words += [option, str(path)]
     return shlex.join(words)
+
+
+def written_report(path: Path) -> Path | None:
+    """Write the HTML report; return None if that fails: the run is still good."""
+    try:
+        return write_report(path, "html", None)
+    except (Exception, KeyboardInterrupt) as error:
+        reason = f"{type(error).__name__}: {error}"
+        if isinstance(error, OSError):
+            reason = f"{error.filename or path}: {error.strerror or error}"
+        retry = f"scripts/kvmatrix report {shlex.quote(shown(path))}"
+        problem = f"cannot write the report: {' '.join(reason.split())}"
+        print_error(f"{problem}; all results are kept; retry with: {retry}", 0)
+        return None

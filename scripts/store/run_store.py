@@ -32,6 +32,7 @@ from scripts.store.own_files import is_open_file, open_own, remove
 # The kinds of runs are distinguished by the document that contains the plan.
 ORDINARY, AB, DURABILITY = PLAN, AB_PLAN, DURABILITY_PLAN
 EVERY_KIND = (ORDINARY, AB, DURABILITY)
+JUDGED_KINDS = (ORDINARY, AB)  # those with rates
 _KIND_WORDS = {ORDINARY: "run", AB: "A/B run", DURABILITY: "durability run"}
 _BACKWARDS = re.compile(r"@-([1-9][0-9]{0,8})", re.ASCII)
 TIME_FORMAT = "%Y%m%d-%H%M%S"  # with which the names of runs begin
@@ -280,8 +281,9 @@ def _wrong_kind(path: Path, kind: str) -> str:
     command = shlex.join(["scripts/kvmatrix", verb, str(path)])
     what = {AB: "judge", DURABILITY: "show"}[kind]
     word = _KIND_WORDS[kind]
-    article = "an" if word[0] in "A" else "a"
-    return f"{path} is {article} {word}; expected an ordinary run; {what} it with: {command}"
+    article = "an" if kind == AB else "a"
+    problem = f"{path} is {article} {word}; expected an ordinary run"
+    return f"{problem}; {what} it with: {command}"
 
 
 def kind_of(path: Path) -> str:

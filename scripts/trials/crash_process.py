@@ -64,7 +64,10 @@ class Writer:
         errors = self.log.with_suffix(".err")
         with self.log.open("wb") as out, errors.open("wb") as err:
             self.process = subprocess.Popen(
-                [*self._command, *more], stdin=subprocess.DEVNULL, stdout=out, stderr=err
+                [*self._command, *more],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
             )
         try:
             yield self
@@ -178,7 +181,9 @@ def audit(spec: TrialSpec, database: Path, cut: Cut) -> AuditFinding:
     words = " ".join(done.stderr.decode(errors="replace")[-_STDERR_BYTES:].split())
     if done.returncode > 0:
         raise TrialError(f"the audit failed ({ending}): {words}")
-    return AuditFinding({}, f"{ending}: {words}" if words else ending or "gave no answer")
+    return AuditFinding(
+        {}, f"{ending}: {words}" if words else ending or "gave no answer"
+    )
 
 
 def _ending(code: int) -> str:

@@ -96,7 +96,9 @@ class CrashTrace:
     @property
     def started_ns(self) -> int:
         """When the writer began to open the database; 0 if it never did."""
-        return next((r.at_ns for r in self.records if r.kind == TraceKind.OPEN_BEGINS), 0)
+        return next(
+            (r.at_ns for r in self.records if r.kind == TraceKind.OPEN_BEGINS), 0
+        )
 
     def aim_at(self, cut_ns: int) -> str:
         """Return what a cut at this time hits: one of AIMS."""
@@ -135,14 +137,20 @@ class CrashTrace:
         for record in self.records:
             if record.kind == TraceKind.COMMIT_BEGINS:
                 begun[record.commit] = record.at_ns
-            elif record.kind == TraceKind.ACKNOWLEDGED and record.durable and record.extra:
+            elif (
+                record.kind == TraceKind.ACKNOWLEDGED
+                and record.durable
+                and record.extra
+            ):
                 since = bisect_right(writes_ns, begun.get(record.commit, 0))
                 count += since == bisect_right(writes_ns, record.at_ns)
         return count
 
     def durable_after(self, end_ns: int) -> int:
         """Return how many durable puts began after a time and were acknowledged."""
-        begun = {r.commit: r.at_ns for r in self.records if r.kind == TraceKind.COMMIT_BEGINS}
+        begun = {
+            r.commit: r.at_ns for r in self.records if r.kind == TraceKind.COMMIT_BEGINS
+        }
         return sum(
             bool(record.durable and record.extra)
             for record in self.acknowledgements

@@ -16,9 +16,7 @@ UNREADABLE = "unreadable"
 WRONG = "wrong"
 UNWRITABLE = "unwritable"
 # From the worst; a state is what comes first.
-OUTCOMES = (
-    *(UNREADABLE, WRONG, TORN_BATCH, HOLE, UNWRITABLE, NEWEST_LOST, COMPLETE),
-)
+OUTCOMES = (*(UNREADABLE, WRONG, TORN_BATCH, HOLE, UNWRITABLE, NEWEST_LOST, COMPLETE),)
 PROMISES_NOTHING_LOST = "loses nothing acknowledged"
 _PROMISES_CORRUPTION = "may be corrupt"
 _MOST_UNMOUNTABLE = 5  # and one in ten; a torn superblock of ext4 is one

@@ -33,9 +33,7 @@ class Stage:
 
     def has_come(self, trace: CrashTrace) -> bool:
         """Return whether the writer is there."""
-        return any(
-            r.kind == self.kind and r.phase == self.phase for r in trace.records
-        )
+        return any(r.kind == self.kind and r.phase == self.phase for r in trace.records)
 
 
 _BEGINS = TraceKind.PHASE_BEGINS

@@ -1,4 +1,4 @@
-"""Cutting the power everywhere: one recording, and every disk that a cut could leave."""
+"""Cutting the power everywhere: one recording, and the disks a cut could leave."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.trials.block_log import LoggedWrite, Recorder, read_log
-from scripts.trials.crash_process import Cut, AuditFinding, TrialError, Writer, audit
+from scripts.trials.crash_process import AuditFinding, Cut, TrialError, Writer, audit
 from scripts.trials.crash_trace import RANDOM
 from scripts.trials.cut_plan import (
     CutState,
@@ -128,7 +128,9 @@ def _recorded(spec: TrialSpec, space: Path) -> tuple[Writer, list[LoggedWrite]]:
             unmount(disk.mount_point)
     writer.describe()
     if ended:
-        raise TrialError(f"the writer failed on a good disk ({ended}): {writer.error()}")
+        raise TrialError(
+            f"the writer failed on a good disk ({ended}): {writer.error()}"
+        )
     return writer, list(read_log(path.read_bytes()))
 
 

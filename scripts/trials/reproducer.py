@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.trials.block_log import write_log
-from scripts.trials.crash_process import Cut, AuditFinding
+from scripts.trials.crash_process import AuditFinding, Cut
 from scripts.trials.crash_trace import bytes_before
 from scripts.trials.cut_plan import CutState
 from scripts.trials.disk_image import DiskImage

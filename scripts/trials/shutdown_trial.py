@@ -50,7 +50,9 @@ def moments(rng: random.Random, phases: Sequence[str]) -> list[Moment]:
     silent = rng.randint(6, 45)
     watched = [
         Moment(ACKNOWLEDGED, is_ready, after=silent),
-        Moment(COVERING_WRITE, _has(TraceKind.ACKNOWLEDGED, phases, "cover", durable=True)),
+        Moment(
+            COVERING_WRITE, _has(TraceKind.ACKNOWLEDGED, phases, "cover", durable=True)
+        ),
         Moment("", _has(TraceKind.OPENED, phases, "first"), _LONGEST_DELAY_S / 10),
         Moment(BATCH, _has(TraceKind.COMMIT_BEGINS, phases, "batch")),
         Moment(CLOSE, _has(TraceKind.CLOSE_BEGINS, phases, "close")),

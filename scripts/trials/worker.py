@@ -43,7 +43,12 @@ def record_of(spec: TrialSpec, report: Report) -> dict[str, Any]:
         "seed": spec.seed,
     }
     try:
-        return {**head, "status": "ok", "reason": "", **_TRIALS[spec.method](spec, report)}
+        return {
+            **head,
+            "status": "ok",
+            "reason": "",
+            **_TRIALS[spec.method](spec, report),
+        }
     except WriterUnsupported as reason:
         return {**head, "status": "unsupported", "reason": str(reason)}
     except (TrialError, ReproducerError, DiskError, OSError) as error:

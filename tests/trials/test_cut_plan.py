@@ -3,7 +3,13 @@
 import random
 
 from scripts.trials.block_log import LoggedWrite
-from scripts.trials.crash_trace import ACKNOWLEDGED, RANDOM, CrashTrace, TraceKind, TraceRecord
+from scripts.trials.crash_trace import (
+    ACKNOWLEDGED,
+    RANDOM,
+    CrashTrace,
+    TraceKind,
+    TraceRecord,
+)
 from scripts.trials.cut_plan import (
     FLUSHED,
     OMITTED,
@@ -56,7 +62,9 @@ def _states(cut: int) -> list[CutState]:
     return list(states_at(LOG, cut, TRACE, random.Random(1)))
 
 
-def test_a_cut_is_right_after_an_acknowledgement_or_before_a_flush_is_complete() -> None:
+def test_a_cut_is_right_after_an_acknowledgement_or_before_a_flush_is_complete() -> (
+    None
+):
     """What the writer had not begun is no cut."""
     assert cuts_of(LOG, TRACE) == [4, 5, 6, 7, 9]
 
@@ -89,7 +97,7 @@ def test_a_cut_demands_what_was_acknowledged_before_the_disk_went_on() -> None:
 
 
 def test_equal_disks_are_tried_once_with_what_the_latest_cut_demands() -> None:
-    """"Everything written" of one cut is "nothing after the flush" of the next."""
+    """ "Everything written" of one cut is "nothing after the flush" of the next."""
     states = sorted(_states(4)[:2] + _states(5)[:1], key=lambda s: s.flushed)
     tried = list(distinct(LOG, states))
     assert [(state.cut_ns, repeats) for state, _, repeats in tried] == [

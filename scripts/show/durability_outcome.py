@@ -1,0 +1,52 @@
+"""The end of a durability run: what was found, and how to continue."""
+
+from pathlib import Path
+
+import click
+
+from report.config.config_types import Config
+from report.durability.durability_folder import load_durability
+from scripts.durability.durability_session import DurabilityEnding, DurabilitySession
+from scripts.measure.runner import Runner
+from scripts.show.durability_view import progress_view, show_result
+from scripts.show.output import Output, print_note, shown
+from scripts.show.run_output import resume_command, written_report
+from scripts.store.run_places import RunPlaces
+
+UNFIT = 4
+
+
+def resumed_durability(
+    path: Path, runner: Runner, config: Config, output: Output
+) -> int:
+    """Perform what is missing from a run; return the exit code.
+
+    Raises CannotResume if the machine or an executable has changed.
+    """
+    plan = load_durability(path).plan
+    with progress_view(output.stderr(), output.quiet, plan.trials) as show:
+        ending = DurabilitySession(runner, config, show).resume(path)
+    return conclude_durability(ending, output, runner.places)
+
+
+def conclude_durability(
+    ending: DurabilityEnding, output: Output, places: RunPlaces
+) -> int:
+    """Print what was found, write the page, and return the exit code."""
+    failed = any(record["status"] == "error" for record in ending.records)
+    code = ending.exit_code or (3 if failed else 0)
+    if not code and any(ending.plan.requisites.values()):
+        code = UNFIT
+    report = None
+    if not output.no_report and ending.records:
+        report = written_report(ending.path)
+    show_result(ending.passport, output)
+    if not output.as_json:
+        click.echo(f"results   {shown(ending.path)}")
+        if report:
+            click.echo(f"report    {shown(report)}")
+    if ending.exit_code or failed:
+        why = ending.message or "some trials failed"
+        command = resume_command(ending.plan.run, places)
+        print_note(f"{why}; what was tried is kept; continue with:\n  {command}")
+    return code
