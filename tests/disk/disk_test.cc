@@ -21,7 +21,7 @@ std::string_view AsText(std::span<const char> bytes) {
 }
 
 class DiskTest : public testing::Test {
-protected:
+ protected:
   std::string_view Read(uint64_t offset, uint64_t bytes) const {
     return AsText(disk_.Read(offset, bytes));
   }
@@ -68,14 +68,14 @@ TEST_F(DiskTest, HasWholeSectorsWithinIt) {
   EXPECT_TRUE(disk_.Has(kBytes, 0));
   EXPECT_FALSE(disk_.Has(0, kBytes + 512));
   EXPECT_FALSE(disk_.Has(kBytes, 512));
-  EXPECT_FALSE(disk_.Has(~uint64_t{511}, 1024)); // whose end overflows
+  EXPECT_FALSE(disk_.Has(~uint64_t{511}, 1024));  // whose end overflows
   EXPECT_FALSE(disk_.Has(100, 512));
   EXPECT_FALSE(disk_.Has(512, 100));
 }
 
 // A file with holes, as the image of a disk has, for a test.
 class ImageTest : public DiskTest {
-protected:
+ protected:
   ImageTest() {
     std::ofstream image(path_, std::ios::binary);
     image.seekp(300 << 10) << std::string(5000, 'i');
@@ -99,11 +99,11 @@ TEST_F(ImageTest, IsNotFilledInPart) {
   try {
     disk_.Load(path_);
     FAIL();
-  } catch (const std::system_error &error) {
+  } catch (const std::system_error& error) {
     EXPECT_EQ(error.code().value(), EFBIG);
   }
   EXPECT_THROW(disk_.Load("/nowhere/at/all"), std::system_error);
 }
 
-} // namespace
-} // namespace kvmatrix
+}  // namespace
+}  // namespace kvmatrix

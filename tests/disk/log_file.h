@@ -19,14 +19,14 @@ namespace kvmatrix {
 
 // A path for the log of a test; the file is deleted at the end.
 class LogFile {
-public:
+ public:
   LogFile()
       : path_(testing::TempDir() + "/write_log." + std::to_string(getpid())) {}
-  LogFile(const LogFile &) = delete;
-  LogFile &operator=(const LogFile &) = delete;
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
   ~LogFile() { std::filesystem::remove(path_); }
 
-  const std::string &path() const { return path_; }
+  const std::string& path() const { return path_; }
 
   std::string Bytes() const {
     std::ifstream file(path_, std::ios::binary);
@@ -51,10 +51,10 @@ public:
     return bytes / kSectorBytes;
   }
 
-private:
+ private:
   const std::string path_;
 };
 
-} // namespace kvmatrix
+}  // namespace kvmatrix
 
-#endif // TESTS_DISK_LOG_FILE_H_
+#endif  // TESTS_DISK_LOG_FILE_H_

@@ -31,7 +31,7 @@ TEST(WriteLog, BeginsWithTheSuperBlockOfDmLogWrites) {
   EXPECT_EQ(file.Field(0, kMagic), 0x6a736677736872u);
   EXPECT_EQ(file.Field(0, kVersion), 1u);
   EXPECT_EQ(file.Field(0, kEntries), 0u);
-  EXPECT_EQ(file.Field(0, kLogSectorBytes), 512u); // and padding of zeros
+  EXPECT_EQ(file.Field(0, kLogSectorBytes), 512u);  // and padding of zeros
 }
 
 TEST(WriteLog, AWriteIsASectorThatDescribesItAndItsBytes) {
@@ -66,8 +66,7 @@ TEST(WriteLog, FlushesAndDiscardsHaveNoBytes) {
 TEST(WriteLog, TimesNeverDecrease) {
   const LogFile file;
   WriteLog log(file.path());
-  for (int i = 0; i < 50; ++i)
-    log.Append(LogEvent::kFlush, 0, 0, {});
+  for (int i = 0; i < 50; ++i) log.Append(LogEvent::kFlush, 0, 0, {});
   for (uint64_t i = 2; i <= 50; ++i)
     EXPECT_GE(file.Field(i, kAtNs), file.Field(i - 1, kAtNs)) << i;
 }
@@ -75,8 +74,7 @@ TEST(WriteLog, TimesNeverDecrease) {
 TEST(WriteLog, TheEndCountsTheEntries) {
   const LogFile file;
   WriteLog log(file.path());
-  for (int i = 0; i < 3; ++i)
-    log.Append(LogEvent::kFlush, 0, 0, {});
+  for (int i = 0; i < 3; ++i) log.Append(LogEvent::kFlush, 0, 0, {});
   EXPECT_EQ(file.Field(0, kEntries), 0u);
   log.Finish();
   EXPECT_EQ(log.entries(), 3u);
@@ -88,8 +86,7 @@ TEST(WriteLog, AnOldLogIsReplaced) {
   const LogFile file;
   {
     WriteLog old(file.path());
-    for (int i = 0; i < 3; ++i)
-      old.Append(LogEvent::kFlush, 0, 0, {});
+    for (int i = 0; i < 3; ++i) old.Append(LogEvent::kFlush, 0, 0, {});
     old.Finish();
   }
   WriteLog log(file.path());
@@ -101,7 +98,7 @@ TEST(WriteLog, AFileThatCannotBeMadeIsNamed) {
   try {
     WriteLog log("/nowhere/at/all");
     FAIL();
-  } catch (const std::system_error &error) {
+  } catch (const std::system_error& error) {
     EXPECT_NE(std::string(error.what()).find("/nowhere/at/all"),
               std::string::npos);
     EXPECT_EQ(error.code().value(), ENOENT);
@@ -111,7 +108,7 @@ TEST(WriteLog, AFileThatCannotBeMadeIsNamed) {
 // Lets no file of this process grow beyond some bytes; without it again after
 // the test.
 class SmallFiles {
-public:
+ public:
   explicit SmallFiles(uint64_t bytes) : handler_(signal(SIGXFSZ, SIG_IGN)) {
     getrlimit(RLIMIT_FSIZE, &limits_);
     const rlimit lower = {bytes, limits_.rlim_max};
@@ -122,7 +119,7 @@ public:
     signal(SIGXFSZ, handler_);
   }
 
-private:
+ private:
   rlimit limits_;
   void (*handler_)(int);
 };
@@ -147,5 +144,5 @@ TEST(WriteLog, WhatDoesNotFitIsNotInTheLog) {
   EXPECT_EQ(file.Field(10, kFlags), 1u);
 }
 
-} // namespace
-} // namespace kvmatrix
+}  // namespace
+}  // namespace kvmatrix
