@@ -24,7 +24,7 @@ _FS_IOC_SHUTDOWN = 0x8004587D  # of ext4 and xfs
 _WITHOUT_LOG_FLUSH = 2
 _MNT_DETACH = 2
 _ATTEMPTS = 100
-_BUSY_S = 10.0
+_BUSY_S = 30.0
 _MKFS_S = 60
 _MKFS = {
     "ext4": (
