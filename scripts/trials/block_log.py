@@ -27,7 +27,7 @@ _HEAD = struct.Struct("<QQQQQ")
 _MAGIC, _VERSION = 0x6A736677736872, 1
 _KINDS = _WRITE, _FLUSH, _DISCARD = 0, 1, 4  # of all flags, those of block_log
 _START_S = 10.0
-_STOP_S = 10.0
+STOP_S = 10.0  # tests shorten it
 _KILLED_S = 10.0
 
 
@@ -121,14 +121,14 @@ class Recorder:
         ]
         if image:
             self._command.append(f"--image={image}")
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self._device: LoopDevice | None = None
 
     def __enter__(self) -> LoopDevice:
         """Start the server and attach the device.  Raises DiskError."""
         self._point.mkdir(exist_ok=True)
         try:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 self._command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -137,7 +137,7 @@ class Recorder:
         except OSError as error:
             raise DiskError(f"{error}: run scripts/setup, which builds it") from None
         try:
-            self._wait_until_ready(self._process)
+            self._wait_until_ready(self.process)
             self._device = attach(self._point / "disk")
         except BaseException:
             self._end()
@@ -168,18 +168,18 @@ class Recorder:
         Closing the device may wait for the server, and so may everybody who calls
         sync(2) on this machine.  A server that does not end in time is aborted.
         """
-        process, self._process = self._process, None
+        process, self.process = self.process, None
         if process is None:
             return 0, ""
         late = threading.Event()
-        watchdog = threading.Timer(_STOP_S, _abort, (process, self._point, late))
+        watchdog = threading.Timer(STOP_S, _abort, (process, self._point, late))
         watchdog.start()
         try:
             if self._device:
                 with contextlib.suppress(OSError):
                     self._device.close()
             process.terminate()
-            _, words = process.communicate(timeout=_STOP_S + _KILLED_S)
+            _, words = process.communicate(timeout=STOP_S + _KILLED_S)
         except subprocess.TimeoutExpired:
             return -1, "it cannot be killed: restart the machine"
         finally:
@@ -188,7 +188,7 @@ class Recorder:
             with contextlib.suppress(DiskError):
                 unmount(self._point)
         if late.is_set():
-            return -1, f"it did not end within {_STOP_S:.0f} s, and was killed"
+            return -1, f"it did not end within {STOP_S:.0f} s, and was killed"
         return process.returncode, " ".join(words.decode(errors="replace").split())
 
 

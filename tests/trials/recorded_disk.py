@@ -1,0 +1,190 @@
+"""Record a real file system on a recorded disk, and print what is found, as JSON.
+
+    python -m tests.trials.recorded_disk BLOCK_LOG KIND FOLDER
+
+Runs as root in a mount namespace of its own, so that nothing stays mounted.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from scripts.trials import block_log
+from scripts.trials.block_log import LoggedWrite, Recorder, read_log
+from scripts.trials.loop_device import (
+    DiskError,
+    attach,
+    make_file_system,
+    mount,
+    shut_down,
+    unmount,
+)
+from scripts.trials.trial_disk import DISK_MB
+
+COMMITS = 20
+_LINE = b"%099d\n"
+_CHUNK = 1 << 18
+
+
+class RecordedDisk:
+    """A disk of one kind of file system, in a folder."""
+
+    def __init__(self, program: Path, kind: str, folder: Path) -> None:
+        self._program, self._kind, self._folder = program, kind, folder
+        self._point = folder / "mounted"
+        self._point.mkdir()
+        self._log = folder / "disk.log"
+        self._synced_ns: list[int] = []
+
+    def recorder(self) -> Recorder:
+        """Return a new, empty disk, whose log replaces that of the one before."""
+        size = DISK_MB[self._kind]
+        return Recorder(self._program, self._folder, self._log, size)
+
+    def facts(self) -> dict[str, Any]:
+        """Commit lines to a file, and compare the log with the disk."""
+        with self.recorder() as device:
+            make_file_system(self._kind, device)
+            mount(device, self._point, self._kind)
+            self._commit_lines()
+            removed = self._point / "removed"
+            removed.write_bytes(os.urandom(1 << 20))
+            removed.unlink()
+            subprocess.run(["fstrim", str(self._point)], check=True, timeout=60)
+            unmount(self._point)
+            _copy_sparse(Path(device.path), self._folder / "real.img")
+        log = list(read_log(self._log.read_bytes()))
+        times = [entry.at_ns for entry in log]
+        ends = [self._last_flush(log, at_ns) for at_ns in self._synced_ns]
+        return {
+            "is_identical": self._is_identical(log),
+            "never_earlier": times == sorted(times),
+            "promised": int.from_bytes(self._log.read_bytes()[16:24], "little"),
+            "entries": len(log),
+            "flushes_after_each": len(set(ends)),
+            "lines_after": [self._lines(log[:end]) for end in ends],
+        }
+
+    def _commit_lines(self) -> None:
+        handle = os.open(self._point / "lines", os.O_WRONLY | os.O_CREAT)
+        try:
+            for number in range(COMMITS):
+                os.write(handle, _LINE % number)
+                os.fsync(handle)
+                self._synced_ns.append(time.monotonic_ns())
+        finally:
+            os.close(handle)
+
+    def _last_flush(self, log: list[LoggedWrite], at_ns: int) -> int:
+        """Return how many entries there are up to the last flush before a time."""
+        flushed = (i + 1 for i, entry in enumerate(log) if entry.patch is None)
+        return max(end for end in flushed if log[end - 1].at_ns <= at_ns)
+
+    def _image_after(self, log: Iterable[LoggedWrite]) -> Path:
+        """Return a file of the disk after writes, without the class that trials use."""
+        image = self._folder / "cut.img"
+        image.unlink(missing_ok=True)
+        with image.open("wb") as file:
+            file.truncate(DISK_MB[self._kind] << 20)
+            for patch in (entry.patch for entry in log if entry.patch):
+                file.seek(patch.offset)
+                file.write(patch.data)
+        return image
+
+    def _is_identical(self, log: Iterable[LoggedWrite]) -> bool:
+        """Return whether the writes make the disk that the loop device showed."""
+        with (
+            self._image_after(log).open("rb") as ours,
+            (self._folder / "real.img").open("rb") as real,
+        ):
+            while chunk := real.read(_CHUNK):
+                if ours.read(_CHUNK) != chunk:
+                    return False
+            return not ours.read(1) and real.tell() == DISK_MB[self._kind] << 20
+
+    def _lines(self, log: Iterable[LoggedWrite]) -> int:
+        """Return how many lines are in the file after a power cut; -1 if damaged."""
+        device = attach(self._image_after(log))
+        try:
+            mount(device, self._point, self._kind)
+            content = (self._point / "lines").read_bytes()
+            unmount(self._point)
+        finally:
+            device.close()
+        lines = len(content) // len(_LINE % 0)
+        expected = b"".join(_LINE % number for number in range(lines))
+        return lines if content == expected else -1
+
+    def failures(self) -> dict[str, str]:
+        """Return what a disk that fails, or would be the wrong one, raises."""
+        with self.recorder() as device:
+            make_file_system(self._kind, device)
+            mount(device, self._point, self._kind)
+            foreign = _raised(lambda: shut_down(self._folder))
+            shut_down(self._point)
+            is_cut = _raised(lambda: (self._point / "a").write_bytes(b"lost"))
+            unmount(self._point)
+        return {
+            "foreign": foreign,
+            "is_cut": is_cut,
+            "killed": _raised(lambda: self._fail(signal.SIGKILL)),
+            "hanging": _raised(lambda: self._fail(signal.SIGSTOP)),
+            "entries_after": str(len(list(read_log(self._log.read_bytes())))),
+            "mounts_left": " ".join(self._mounts()),
+        }
+
+    def _mounts(self) -> list[str]:
+        """Return what is still mounted in the folder, which is a mount itself."""
+        mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+        points = [line.split(" ")[4] for line in mounts]
+        return [point for point in points if point.startswith(f"{self._folder}/")]
+
+    def _fail(self, number: signal.Signals) -> None:
+        """Send the server a signal, so that what is still to be written cannot be."""
+        recorder = self.recorder()
+        with recorder as device:
+            os.pwrite(device.handle, b"synced" * 1024, 0)
+            os.fsync(device.handle)
+            os.pwrite(device.handle, b"not synced" * 1024, 0)
+            assert recorder.process is not None
+            recorder.process.send_signal(number)
+
+
+def _copy_sparse(source: Path, target: Path) -> None:
+    """Copy bytes, with holes where they are zeros."""
+    with source.open("rb") as reading, target.open("wb") as writing:
+        while chunk := reading.read(_CHUNK):
+            if chunk.strip(b"\0"):
+                writing.write(chunk)
+            else:
+                writing.seek(len(chunk), os.SEEK_CUR)
+        writing.truncate(writing.tell())
+
+
+def _raised(action: Any) -> str:
+    try:
+        action()
+    except (DiskError, OSError) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def main() -> None:
+    """Print the facts of one kind of file system."""
+    program, kind, folder = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+    block_log.STOP_S = 0.5
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "kvmatrix-test", str(folder)], check=True, timeout=60
+    )
+    disk = RecordedDisk(program, kind, folder)
+    print(json.dumps({**disk.facts(), **disk.failures()}))
+
+
+if __name__ == "__main__":
+    main()
