@@ -68,7 +68,8 @@ TEST_F(DiskTest, HasWholeSectorsWithinIt) {
   EXPECT_TRUE(disk_.Has(kBytes, 0));
   EXPECT_FALSE(disk_.Has(0, kBytes + 512));
   EXPECT_FALSE(disk_.Has(kBytes, 512));
-  EXPECT_FALSE(disk_.Has(~uint64_t{511}, 1024));  // whose end overflows
+  EXPECT_FALSE(disk_.Has(~uint64_t{511}, 1024));
+  EXPECT_FALSE(disk_.Has(512, ~uint64_t{511}));  // whose end overflows
   EXPECT_FALSE(disk_.Has(100, 512));
   EXPECT_FALSE(disk_.Has(512, 100));
 }

@@ -5,6 +5,7 @@
 Runs as root in a mount namespace of its own, so that nothing stays mounted.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -19,6 +20,8 @@ from scripts.trials import block_log
 from scripts.trials.block_log import LoggedWrite, Recorder, read_log
 from scripts.trials.loop_device import (
     DiskError,
+    LoopDevice,
+    abort_fuse,
     attach,
     make_file_system,
     mount,
@@ -30,6 +33,13 @@ from scripts.trials.trial_disk import DISK_MB
 COMMITS = 20
 _LINE = b"%099d\n"
 _CHUNK = 1 << 18
+_MARK = b"a mark that is discarded\n"
+_MARK_AT = 1 << 20
+
+
+def image_name(folder: Path) -> str:
+    """Return a name that no other test uses, by which its loop device is found."""
+    return "-".join([*folder.parts[-2:], "cut.img"])
 
 
 class RecordedDisk:
@@ -40,6 +50,7 @@ class RecordedDisk:
         self._point = folder / "mounted"
         self._point.mkdir()
         self._log = folder / "disk.log"
+        self._image = folder / image_name(folder)
         self._synced_ns: list[int] = []
 
     def recorder(self) -> Recorder:
@@ -50,13 +61,10 @@ class RecordedDisk:
     def facts(self) -> dict[str, Any]:
         """Commit lines to a file, and compare the log with the disk."""
         with self.recorder() as device:
+            _write_and_discard(device)
             make_file_system(self._kind, device)
             mount(device, self._point, self._kind)
             self._commit_lines()
-            removed = self._point / "removed"
-            removed.write_bytes(os.urandom(1 << 20))
-            removed.unlink()
-            subprocess.run(["fstrim", str(self._point)], check=True, timeout=60)
             unmount(self._point)
             _copy_sparse(Path(device.path), self._folder / "real.img")
         log = list(read_log(self._log.read_bytes()))
@@ -67,6 +75,7 @@ class RecordedDisk:
             "never_earlier": times == sorted(times),
             "promised": int.from_bytes(self._log.read_bytes()[16:24], "little"),
             "entries": len(log),
+            "is_discarded": self._is_discarded(log),
             "flushes_after_each": len(set(ends)),
             "lines_after": [self._lines(log[:end]) for end in ends],
         }
@@ -81,6 +90,11 @@ class RecordedDisk:
         finally:
             os.close(handle)
 
+    def _is_discarded(self, log: Iterable[LoggedWrite]) -> bool:
+        """Return whether a mark was written to the disk, and is not on it any more."""
+        was_there = any(_MARK in entry.patch.data for entry in log if entry.patch)
+        return was_there and _MARK not in self._image_after(log).read_bytes()
+
     def _last_flush(self, log: list[LoggedWrite], at_ns: int) -> int:
         """Return how many entries there are up to the last flush before a time."""
         flushed = (i + 1 for i, entry in enumerate(log) if entry.patch is None)
@@ -88,14 +102,13 @@ class RecordedDisk:
 
     def _image_after(self, log: Iterable[LoggedWrite]) -> Path:
         """Return a file of the disk after writes, without the class that trials use."""
-        image = self._folder / "cut.img"
-        image.unlink(missing_ok=True)
-        with image.open("wb") as file:
+        self._image.unlink(missing_ok=True)
+        with self._image.open("wb") as file:
             file.truncate(DISK_MB[self._kind] << 20)
             for patch in (entry.patch for entry in log if entry.patch):
                 file.seek(patch.offset)
                 file.write(patch.data)
-        return image
+        return self._image
 
     def _is_identical(self, log: Iterable[LoggedWrite]) -> bool:
         """Return whether the writes make the disk that the loop device showed."""
@@ -132,18 +145,48 @@ class RecordedDisk:
             unmount(self._point)
         return {
             "foreign": foreign,
+            "no_longer_ours": self._no_longer_ours(),
             "is_cut": is_cut,
             "killed": _raised(lambda: self._fail(signal.SIGKILL)),
             "hanging": _raised(lambda: self._fail(signal.SIGSTOP)),
             "entries_after": str(len(list(read_log(self._log.read_bytes())))),
+            "aborted": self._aborted(),
             "mounts_left": " ".join(self._mounts()),
         }
+
+    def _aborted(self) -> str:
+        """Return the error of a request after a server that hangs was aborted."""
+        recorder, words = self.recorder(), ""
+        with contextlib.suppress(DiskError), recorder:
+            assert recorder.process is not None
+            recorder.process.send_signal(signal.SIGSTOP)
+            point = self._folder / "recorded"
+            abort_fuse(point)
+            # Of a file that is not there, the kernel knows nothing by itself.
+            words = subprocess.run(
+                ["stat", str(point / "absent")],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            ).stderr
+        return words.rpartition(":")[2].strip()
 
     def _mounts(self) -> list[str]:
         """Return what is still mounted in the folder, which is a mount itself."""
         mounts = Path("/proc/self/mountinfo").read_text().splitlines()
         points = [line.split(" ")[4] for line in mounts]
         return [point for point in points if point.startswith(f"{self._folder}/")]
+
+    def _no_longer_ours(self) -> str:
+        """Return what is raised for a loop device that was given up."""
+        device = attach(self._image)
+        mount(device, self._point, self._kind)
+        device.close()
+        try:
+            return _raised(lambda: shut_down(self._point))
+        finally:
+            unmount(self._point)
 
     def _fail(self, number: signal.Signals) -> None:
         """Send the server a signal, so that what is still to be written cannot be."""
@@ -154,6 +197,13 @@ class RecordedDisk:
             os.pwrite(device.handle, b"not synced" * 1024, 0)
             assert recorder.process is not None
             recorder.process.send_signal(number)
+
+
+def _write_and_discard(device: LoopDevice) -> None:
+    os.pwrite(device.handle, _MARK * 100, _MARK_AT)
+    os.fsync(device.handle)
+    where = ("--offset", str(_MARK_AT), "--length", "8192")
+    subprocess.run(["blkdiscard", *where, device.path], check=True, timeout=60)
 
 
 def _copy_sparse(source: Path, target: Path) -> None:

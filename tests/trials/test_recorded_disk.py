@@ -13,7 +13,7 @@ import pytest
 from scripts.durability.requisites import NAMESPACES, requisites
 from scripts.trials.trial_spec import LOG
 from tests.places import BUILD, PATIENCE_S, ROOT
-from tests.trials.recorded_disk import COMMITS
+from tests.trials.recorded_disk import COMMITS, image_name
 
 BLOCK_LOG = BUILD / "common/block_log"
 KINDS = ["ext4", pytest.param("xfs", marks=pytest.mark.slow)]
@@ -37,11 +37,12 @@ def facts(
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return {**json.loads(done.stdout), "folder": str(folder)}
+    return {**json.loads(done.stdout), "image": image_name(folder)}
 
 
 def test_the_log_is_the_disk(facts: dict[str, Any]) -> None:
     assert facts["is_identical"]
+    assert facts["is_discarded"]
 
 
 def test_the_log_is_complete_and_in_order(facts: dict[str, Any]) -> None:
@@ -57,12 +58,14 @@ def test_each_fsync_is_a_flush_that_follows_its_data(facts: dict[str, Any]) -> N
 
 def test_only_a_disk_of_ours_is_shut_down(facts: dict[str, Any]) -> None:
     assert facts["foreign"].startswith("NotOurs:")
+    assert facts["no_longer_ours"].startswith("NotOurs:")
     assert facts["is_cut"].startswith("OSError:")
 
 
 def test_a_server_that_dies_or_hangs_is_reported(facts: dict[str, Any]) -> None:
     assert facts["killed"] == "DiskError: block_log failed: exit code -9"
     assert "did not end" in facts["hanging"]
+    assert facts["aborted"] == "Transport endpoint is not connected"
     assert int(facts["entries_after"]) >= 2  # what was synced before
 
 
@@ -70,15 +73,15 @@ def test_nothing_stays_attached(facts: dict[str, Any]) -> None:
     """The kernel detaches a loop device soon after what used it has ended."""
     assert facts["mounts_left"] == ""
     limit = time.monotonic() + PATIENCE_S
-    while attached := _backed_by(facts["folder"]):
+    while attached := _backed_by(facts["image"]):
         assert time.monotonic() < limit, attached
         time.sleep(0.05)
 
 
-def _backed_by(folder: str) -> list[Path]:
+def _backed_by(name: str) -> list[Path]:
     found = []
     for path in Path("/sys/block").glob("loop*/loop/backing_file"):
         with contextlib.suppress(OSError):  # it may be detached at any moment
-            if path.read_text().startswith(folder):
+            if name in path.read_text():
                 found.append(path)
     return found
