@@ -4,6 +4,7 @@
 
 #include "common/crash/audit.h"
 #include "common/crash/writer.h"
+#include "common/timing/barriers.h"
 
 namespace kvmatrix {
 namespace {
@@ -18,6 +19,7 @@ std::string Line(const nlohmann::json& json) {
 int RunCrashTest(const Driver& driver, const Config& config,
                  const CrashFlags& flags,
                  const std::function<void(const std::string&)>& print) {
+  ConfineSync(config.db);
   if (flags.test == CrashTest::kAudit) {
     print(AuditCrash(driver, config, flags));
     return 0;

@@ -8,6 +8,7 @@
 #define COMMON_TIMING_BARRIERS_H_
 
 #include <cstdint>
+#include <filesystem>
 
 namespace kvmatrix {
 
@@ -16,6 +17,12 @@ namespace kvmatrix {
 // O_SYNC or O_DSYNC are not included, nor are system calls made without the C
 // library.
 uint64_t Barriers();
+
+// Makes each later sync() write back only the file system that holds `folder`,
+// as syncfs() does, instead of all of the machine, where processes that are
+// tested at the same time would find their data on the disk.  For crash tests.
+// Throws std::system_error if the folder cannot be opened.
+void ConfineSync(const std::filesystem::path& folder);
 
 }  // namespace kvmatrix
 

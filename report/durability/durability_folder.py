@@ -10,6 +10,7 @@ from report.durability.durability_plan import (
     DurabilityPlan,
     read_durability_plan,
 )
+from report.durability.trial_counts import check_trial
 from report.terms.documents import (
     ResultsError,
     document_of,
@@ -45,15 +46,18 @@ def load_durability(path: Path) -> RecordedDurability:
     file = path / TRIALS
     content = read_bytes(file, MOST_LINES_BYTES) if file.exists() else b""
     lines, valid_bytes = split_lines(content)
-    planned = {trial.key for trial in plan.trials}
+    planned = {trial.key: trial for trial in plan.trials}
+    settings = {setting.setting: setting for setting in plan.settings}
     trials = []
     for line in lines:
         place = f"{file}:{line.number}"
         trial = document_of(line.text, "trial", place, DURABILITY_VERSIONS)
         with remedied():
             check_plan(trial, document, place)
-            if trial_key(trial) not in planned:
+            key = trial_key(trial)
+            if key not in planned:
                 raise ResultsError(f"{place}: a trial that the plan does not have")
+            check_trial(trial, planned[key], settings[trial["setting"]], place)
         trials.append(trial)
     torn = valid_bytes < len(content)
     return RecordedDurability(path, plan, tuple(trials), valid_bytes, torn)

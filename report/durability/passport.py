@@ -153,16 +153,18 @@ def _barriers(trials: Sequence[TrialRecord]) -> float | None:
 
 
 def _violations(trials: Iterable[TrialRecord]) -> list[dict[str, Any]]:
-    """Return one violation of each kind and method, the first, with all counted."""
+    """Return one violation of each kind and method, with all counted.
+
+    It is the first, or the first that can be seen again.
+    """
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for trial in trials:
         for violation in trial["violations"]:
             key = (violation["kind"], trial["method"])
-            known = found.get(key)
-            if known is None:
-                place = {"method": trial["method"], "fs": trial["fs"]}
-                found[key] = {**violation, **place}
-                continue
-            known["count"] += violation["count"]
-            known["reproducer"] = known["reproducer"] or violation["reproducer"]
+            place = {"method": trial["method"], "fs": trial["fs"]}
+            known = found.setdefault(key, {**violation, **place, "count": 0})
+            count = known["count"] + violation["count"]
+            if violation["reproducer"] and not known["reproducer"]:
+                known |= {**violation, **place}  # what can be seen again is shown
+            known["count"] = count
     return list(found.values())

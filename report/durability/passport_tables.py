@@ -54,7 +54,7 @@ def matrix(entries: Iterable[Entry]) -> TextTable:
             (
                 entry["setting"],
                 entry["documented"]["class"] or "–",
-                stamp_of(entry),
+                found_text(entry),
                 covers_text(entry),
                 f"{entry['most_lost']:,}",
                 _milliseconds(entry, "median"),
@@ -76,7 +76,7 @@ def matrix(entries: Iterable[Entry]) -> TextTable:
     )
 
 
-def stamp_of(entry: Entry) -> str:
+def found_text(entry: Entry) -> str:
     """Return the class that was found and its proof."""
     found, proof = entry["found"], entry["proof"]
     return stamp(

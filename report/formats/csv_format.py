@@ -12,6 +12,7 @@ from typing import Any
 from report.model.record import histogram_of
 from report.model.run import Measurement, Run
 from report.stats import latency
+from report.terms.class_stamp import stamp_of
 from report.terms.text_table import csv_text
 
 _COLUMNS = (
@@ -133,6 +134,7 @@ def _rows(run: Run) -> Iterator[list[Any]]:
         record = {**m.record, "status": m.status, "reason": m.reason}
         values = [record.get(name) for name in _COLUMNS] + _derived(m)
         values += [record.get(name) for name in _LATER] + [m.line in again]
+        values.append(stamp_of(record, run.plan.engine(m.record["engine"]).passports))
         values += [v for name, _, keys in _OBJECTS for v in _values(m, name, keys)]
         values += [v for name in _HISTOGRAMS for v in _percentiles(m, name)]
         yield values + [_pairs(m.record.get(name)) for name in _OPEN]
@@ -147,7 +149,16 @@ def _header() -> list[str]:
         "max_ns",
     ]
     times = [f"{name}_{key}" for name in _HISTOGRAMS for key in percentiles]
-    return [*_COLUMNS, *_DERIVED, *_LATER, "superseded", *inner, *times, *_OPEN]
+    return [
+        *_COLUMNS,
+        *_DERIVED,
+        *_LATER,
+        "superseded",
+        "durability_class",
+        *inner,
+        *times,
+        *_OPEN,
+    ]
 
 
 def _derived(m: Measurement) -> list[Any]:

@@ -24,7 +24,10 @@ def render_md(recorded: RecordedDurability) -> str:
 
 
 def render_csv(recorded: RecordedDurability) -> str:
-    """Return one row for each setting, method, file system and aim."""
+    """Return one row for each setting, method, file system and aim.
+
+    A setting of which no state was tried has one row.
+    """
     passport = passport_of(recorded.plan, recorded.trials)
     return csv_text(_COLUMNS, _rows(passport))
 
@@ -75,6 +78,8 @@ def _rows(passport: Mapping[str, Any]) -> Iterator[list[Any]]:
             *(entry["most_lost"], times["median"], times["max"]),
             entry["barriers_per_write"],
         ]
+        if not entry["states"]:
+            yield head + [None] * (len(_COLUMNS) - len(head))
         for row in entry["states"]:
             counts = [row[key] for key in ("tried", *OUTCOMES)]
             yield [*head, row["method"], row["fs"], row["aim"], *counts]

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from report.model.description import Description
+from report.terms.class_stamp import KnownClass
 from report.terms.rulebook import SETTLED, STATES, UNSETTLED, Benchmark, Flag, Flags
 
 # Schema of new runs; all earlier schemas can still be read.
@@ -72,6 +73,8 @@ class Engine:
     group: str = ""  # its structure, under which reports with many engines list it
     # Evidence by benchmark, or by a glob of them; see report.trust.known_failures.
     known_failures: Mapping[str, str] = field(default_factory=dict)
+    # What was found by cutting the power, by level of durability: see KnownClass.
+    passports: Mapping[str, KnownClass] = field(default_factory=dict)
 
     @property
     def measures(self) -> str:

@@ -23,6 +23,7 @@ from report.model.plan import (
     Scenario,
     Suite,
 )
+from report.terms.class_stamp import KnownClass
 from report.terms.documents import ResultsError, canonical, document_of, read_bytes
 from report.terms.limits import MOST_RUN_REPETITIONS
 from report.terms.rulebook import Flags
@@ -101,6 +102,11 @@ def engine_documents(engines: Iterable[Engine]) -> list[dict[str, Any]]:
             **(
                 {"known_failures": dict(engine.known_failures)}
                 if engine.known_failures
+                else {}
+            ),
+            **(
+                {"passports": {k: asdict(v) for k, v in engine.passports.items()}}
+                if engine.passports
                 else {}
             ),
         }
@@ -283,6 +289,10 @@ def _engine_of(entry: Document) -> Engine:
         variant_of=entry.get("variant_of") or "",
         **{key: entry.get(key) or "" for key in _IF_ANY},
         known_failures=entry.get("known_failures") or {},
+        passports={
+            level: KnownClass(**known)
+            for level, known in (entry.get("passports") or {}).items()
+        },
     )
 
 

@@ -1,5 +1,9 @@
 """The class of durability and its proof, as they stand next to a write rate."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 from report.terms import numbers
 
 # What a crash of the machine may do, as the engine documents it, and the class.
@@ -10,6 +14,23 @@ CLASS_OF_PROMISE = {
 }
 PROVED, CONTRADICTED, DOCUMENTED = "proved", "contradicted", "as documented"
 PROOFS = (PROVED, CONTRADICTED, DOCUMENTED)
+_DURABLE = "durable"
+
+
+@dataclass(frozen=True)
+class KnownClass:
+    """What a durability run has found of a level of an engine."""
+
+    name: str  # D0 to D3
+    may_be_corrupt: bool
+    proof: str  # one of PROOFS
+    states: int  # tried after a power cut
+    run: str  # the durability run
+
+    @property
+    def stamp(self) -> str:
+        """The class and its proof in words."""
+        return stamp(self.name, self.may_be_corrupt, self.proof, self.states)
 
 
 def class_text(name: str, may_be_corrupt: bool) -> str:
@@ -21,3 +42,17 @@ def stamp(name: str, may_be_corrupt: bool, proof: str, states: int) -> str:
     """Return such as "D3 proved (1,412 states)" or "D2 as documented"."""
     text = f"{class_text(name, may_be_corrupt)} {proof}"
     return f"{text} ({numbers.count(states, 'state')})" if states else text
+
+
+def stamp_of(record: Mapping[str, Any], passports: Mapping[str, KnownClass]) -> str:
+    """Return the stamp of a line that writes; "" for one without a promise.
+
+    `passports` are those of its engine, by level.
+    """
+    documented = CLASS_OF_PROMISE.get(str(record.get("promise")), "")
+    if not documented:
+        return ""
+    options = record.get("options") or {}
+    level = _DURABLE if options.get("sync") else options.get("durability")
+    known = passports.get(str(level))
+    return known.stamp if known else stamp(documented, False, DOCUMENTED, 0)

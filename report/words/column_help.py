@@ -51,6 +51,7 @@ LATER: Columns = (
 )
 DURABILITY: Columns = (
     ("promise", "what a crash of the machine may cost, as the engine documents it"),
+    ("class", "what was found by cutting the power: report/docs/DURABILITY.md"),
     ("barriers", "calls of fsync, fdatasync, msync in the loop and the flush"),
     ("per op", "the same per operation"),
     ("later", "the same in settle and close"),

@@ -221,7 +221,7 @@ def signed_warnings(row: Row) -> list[tuple[str, str]]:
 
 def remarks(row: Row) -> list[str]:
     """Return the remarks about a row's rate other than warnings."""
-    texts = []
+    texts = [row.durability_class] if row.durability_class else []
     if row.truncated:
         done = f"{row.truncated.ops or 0:,}"
         planned = f"{row.truncated.figure('planned_ops') or 0:,}"

@@ -115,6 +115,7 @@ def durability(chart: Chart) -> DetailTable | None:
                 row.engine,
                 (
                     CellText(", ".join(texts)),
+                    CellText(row.durability_class),
                     figure(used.barriers, numbers.whole),
                     positive(each, numbers.rare),
                     figure(used.deferred_barriers, numbers.whole),

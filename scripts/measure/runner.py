@@ -28,6 +28,7 @@ from scripts.planning.found_engines import (
 )
 from scripts.planning.new_plan import Selection, make_plan
 from scripts.planning.resume_check import changes
+from scripts.store.known_passports import with_passports
 from scripts.store.own_files import WorkFolder, work_folder
 from scripts.store.run_places import (
     RunPlaces,
@@ -74,6 +75,7 @@ class Runner:
             request.selection.engines,
             self.places.work / "tmp",
         )
+        engines = with_passports(engines, request.config, self.places.results)
         return make_plan(
             new_name(self.places.results, request.suite.name),
             request.command,
