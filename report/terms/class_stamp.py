@@ -21,6 +21,7 @@ _DURABLE = "durable"
 class KnownClass:
     """What a durability run has found of a level of an engine."""
 
+    promise: str  # that the engine made, as in CLASS_OF_PROMISE
     name: str  # D0 to D3
     may_be_corrupt: bool
     proof: str  # one of PROOFS
@@ -47,7 +48,8 @@ def stamp(name: str, may_be_corrupt: bool, proof: str, states: int) -> str:
 def stamp_of(record: Mapping[str, Any], passports: Mapping[str, KnownClass]) -> str:
     """Return the stamp of a line that writes; "" for one without a promise.
 
-    `passports` are those of its engine, by level.
+    `passports` are those of its engine, by level.  One with another promise is of other
+    settings, and does not count.
     """
     documented = CLASS_OF_PROMISE.get(str(record.get("promise")), "")
     if not documented:
@@ -55,4 +57,5 @@ def stamp_of(record: Mapping[str, Any], passports: Mapping[str, KnownClass]) -> 
     options = record.get("options") or {}
     level = _DURABLE if options.get("sync") else options.get("durability")
     known = passports.get(str(level))
-    return known.stamp if known else stamp(documented, False, DOCUMENTED, 0)
+    is_of_it = known is not None and known.promise == record.get("promise")
+    return known.stamp if known and is_of_it else stamp(documented, False, DOCUMENTED, 0)

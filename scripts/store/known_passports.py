@@ -73,5 +73,10 @@ def _newest(results: Path) -> dict[tuple[str, str, str], KnownClass]:
 def _class_of(entry: Mapping[str, Any], run: str) -> KnownClass:
     found, proof = entry["found"], entry["proof"]
     return KnownClass(
-        found["class"], found["may_be_corrupt"], proof["kind"], proof["states"], run
+        promise=entry["documented"]["promise"],
+        name=found["class"],
+        may_be_corrupt=found["may_be_corrupt"],
+        proof=proof["kind"],
+        states=proof["states"],
+        run=run,
     )
