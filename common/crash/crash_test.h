@@ -17,9 +17,9 @@ namespace kvmatrix {
 inline constexpr int kCrashFailed = 1;       // the engine threw
 inline constexpr int kCrashUnsupported = 3;  // the engine lacks the level
 
-// Writes or audits in the folder --db, which exists, and passes each line of JSON to `print`.  Returns the exit
-// code: 0 of an audit, whatever it found.  Throws UsageError, or
-// std::runtime_error if the trace cannot be used.
+// Writes or audits in the folder --db, which exists, and passes each line of
+// JSON to `print`.  Returns the exit code: 0 of an audit, whatever it found.
+// Throws UsageError, or std::runtime_error if the trace cannot be used.
 // REQUIRES: flags.test is not kNone
 int RunCrashTest(const Driver& driver, const Config& config,
                  const CrashFlags& flags,

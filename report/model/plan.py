@@ -24,6 +24,7 @@ METHOD = 2
 _TIME_OF_NAME = re.compile(r"(\d{8}-\d{6})-")
 # Status of a line that failed as the configuration declares of its engine.
 KNOWN_FAILURE = "known failure"
+FLOOR = "floor"  # the role of an engine that does nothing
 CONTROL = "control"  # the role of an engine that is measured again
 
 
@@ -192,6 +193,9 @@ class Plan:
     cells: tuple[CellName, ...]
     order: tuple[CellGroup, ...]
     machine: Mapping[str, object]  # its identity: compared and shown
+    # Why no write can be called durable on it, as cells that promise more than to
+    # survive the process are then excluded; "": it can.
+    not_durable: str = ""
     schema: int = SCHEMA
     method: int = METHOD
 
@@ -277,6 +281,9 @@ class Plan:
             return "unsupported", "the executable does not have this benchmark"
         if benchmark.unsupported:
             return "unsupported", benchmark.unsupported
+        waits = benchmark.writes and benchmark.may_synchronise(self.flags(cell))
+        if self.not_durable and waits and engine.role != FLOOR:
+            return "excluded", f"not durable here: {self.not_durable}"
         return None
 
 

@@ -52,6 +52,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "cells": [asdict(cell) for cell in plan.cells],
         "order": [[group.repetition, list(group.cells)] for group in plan.order],
         "machine": dict(plan.machine),
+        **({"not_durable": plan.not_durable} if plan.not_durable else {}),
         "settings_sha256": sha256_of_settings(plan.settings()),
     }
 
@@ -155,6 +156,7 @@ def plan_of(document: Document, place: Path) -> Plan:
         cells=cells,
         order=tuple(CellGroup(r, tuple(indexes)) for r, indexes in document["order"]),
         machine=document["machine"],
+        not_durable=document.get("not_durable") or "",
         schema=document["schema"],
         method=document["method"],
     )

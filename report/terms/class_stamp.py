@@ -57,5 +57,6 @@ def stamp_of(record: Mapping[str, Any], passports: Mapping[str, KnownClass]) -> 
     options = record.get("options") or {}
     level = _DURABLE if options.get("sync") else options.get("durability")
     known = passports.get(str(level))
-    is_of_it = known is not None and known.promise == record.get("promise")
-    return known.stamp if known and is_of_it else stamp(documented, False, DOCUMENTED, 0)
+    if known is None or known.promise != record.get("promise"):
+        return stamp(documented, False, DOCUMENTED, 0)
+    return known.stamp

@@ -2,9 +2,8 @@
 
 from scripts.doctor.finding import Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
+from scripts.machine.mounts import LIARS
 
-# Libraries that make a sync do nothing, fail calls, or change the clock.
-LIARS = ("eatmydata", "fiu_", "libfiu", "faketime", "nosync")
 _BUILD = "build with scripts/setup, or pass another --build-dir"
 _SET_UP = "scripts/setup"
 

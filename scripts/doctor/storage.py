@@ -5,15 +5,13 @@ import re
 from report.terms import numbers
 from scripts.doctor.finding import UNKNOWN, Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
-from scripts.machine.mounts import upper_type
+from scripts.machine.mounts import MEMORY_TYPES, NO_BARRIER, upper_type
 
-MEMORY_TYPES = ("tmpfs", "ramfs")
 REMOTE_TYPES = ("nfs", "cifs", "smb", "9p", "virtiofs", "ceph", "afs", "fuse", "lustre")
 DISK_TYPES = (
     *("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs", "jfs"),
     *("nilfs2", "reiserfs", "ntfs3"),
 )
-NO_BARRIER = ("nobarrier", "barrier=0")
 # The kernel's default (VM_READAHEAD_PAGES).  With 8 MiB one random read of an engine
 # that maps its files moved 2 MB: the disk was measured, not the engine.
 READ_AHEAD_BYTES = 128 << 10

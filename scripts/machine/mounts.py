@@ -4,6 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 UNKNOWN = "unknown"
+MEMORY_TYPES = ("tmpfs", "ramfs")
+NO_BARRIER = ("nobarrier", "barrier=0")
+# Libraries that make a sync do nothing, fail calls, or change the clock.
+LIARS = ("eatmydata", "fiu_", "libfiu", "faketime", "nosync")
+_OTHER_DISK = "choose a directory on a disk with --data-dir"
 _PRIVATE = ("addr", "clientaddr", "mountaddr", "username", "user", "domain", "ip")
 
 
@@ -34,6 +39,25 @@ def upper_type(mountinfo: str, folder: Path) -> str:
         if upper:
             return upper[1][0]
     return UNKNOWN
+
+
+def why_not_durable(mount: Mount, below: str, preloaded: str) -> str:
+    """Return why no write can be called durable there, with a remedy; "" if it can.
+
+    `below` is the type of the file system below an overlay, and `preloaded` the content
+    of /etc/ld.so.preload, which applies to the engines.
+    """
+    kind = below if mount.type == "overlay" else mount.type
+    if kind in MEMORY_TYPES:
+        return f"the data directory is on {kind}, in memory; {_OTHER_DISK}"
+    for option in mount.options.split(","):
+        if option in NO_BARRIER:
+            effect = f"{option}: a sync does not wait for the disk's own cache"
+            return f"{effect}; mount the data directory without {option}"
+    for word in LIARS:
+        if word in preloaded:
+            return f"/etc/ld.so.preload loads {word}; empty it"
+    return ""
 
 
 def _innermost(

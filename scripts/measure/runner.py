@@ -12,6 +12,7 @@ from scripts.doctor.admission import admit, subject_of
 from scripts.forecast.prediction import Forecast, load_history
 from scripts.machine.child_process import Executor
 from scripts.machine.host import Machine, environment_document, identity
+from scripts.machine.mounts import upper_type, why_not_durable
 from scripts.machine.probes import Progress
 from scripts.machine.reader import SystemReader
 from scripts.machine.system_access import SystemAccess
@@ -84,8 +85,16 @@ class Runner:
             request.selection,
             engines,
             identity(self.machine),
+            self.why_not_durable(),
             ask_executables(self.executor, self.places.build_dir),
         )
+
+    def why_not_durable(self) -> str:
+        """Return why no write to the data directory can be called durable, or ""."""
+        machine = self.machine
+        below = upper_type(machine.mountinfo, machine.data_dir)
+        preloaded = machine.reader.file("/etc/ld.so.preload") or ""
+        return why_not_durable(machine.mount, below, preloaded)
 
     def stamp(self, engines: Iterable[Runnable]) -> None:
         """Record the stamps of the executables.

@@ -56,6 +56,7 @@ def make_plan(
     selection: Selection,
     engines: Sequence[Engine],
     machine: Mapping[str, object],
+    not_durable: str,
     refusal: Refusal,
 ) -> Plan:
     """Return the plan of a new run.  Raises ConfigError if an engine refuses flags."""
@@ -78,6 +79,7 @@ def make_plan(
         cells=cells,
         order=(),
         machine=machine,
+        not_durable=not_durable,
     )
     return replace(plan, order=shuffled_order(plan))
 

@@ -142,7 +142,7 @@ def suite_plan(
         repeat_disturbed=suite.repeat_disturbed,
     )
     found = [e for e in engines if e.name in names]
-    return make_plan("list", "", config, suite, selection, found, {}, refusal)
+    return make_plan("list", "", config, suite, selection, found, {}, "", refusal)
 
 
 def _cells(plan: Plan) -> list[dict[str, Any]]:
