@@ -6,15 +6,12 @@ from typing import Any
 
 from report.durability.durability_folder import TrialRecord, final_trials
 from report.durability.durability_plan import DurabilityPlan, PlannedSetting
-from report.durability.promises import (
-    LOSES_NEWEST,
-    LOSES_NOTHING,
-    outcomes_within,
-)
 from report.terms.class_stamp import (
     CLASS_OF_PROMISE,
     CONTRADICTED,
     DOCUMENTED,
+    LOSES_NEWEST,
+    LOSES_NOTHING,
     PROVED,
 )
 
@@ -25,6 +22,7 @@ OUTCOMES = (
 )
 CORRUPT = ("unwritable", "wrong", "unreadable")
 AFTER_POWER_CUT = ("shutdown", "log")
+_KEEPING = {LOSES_NOTHING: ("complete",), LOSES_NEWEST: ("complete", "newest_lost")}
 
 
 def passport_of(
@@ -108,6 +106,14 @@ def proof_of(
     if breaks or (promise and not outcomes_within(after_cut, promise)):
         return CONTRADICTED
     return PROVED if sum(after_cut.values()) else DOCUMENTED
+
+
+def outcomes_within(counts: Mapping[str, int], promise: str) -> bool:
+    """Return whether all outcomes that were counted keep a promise."""
+    keeping = _KEEPING.get(promise)
+    return keeping is None or not any(
+        number for outcome, number in counts.items() if outcome not in keeping
+    )
 
 
 def _totals(trials: Iterable[TrialRecord]) -> dict[str, int]:

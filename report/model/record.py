@@ -201,6 +201,7 @@ Record = TypedDict(
         "stall_count": int,
         "stalled_ns": int,
         "barriers": int,  # absent in old lines, as claim_wait_ns is
+        "sync_floor_ns": int | None,  # of the disk; absent unless durable
         "claim_wait_ns": int,  # of all threads, for each other's keys
         "anonymous_rss_bytes": int,
         "file_rss_bytes": int,

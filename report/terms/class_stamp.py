@@ -6,12 +6,12 @@ from typing import Any
 
 from report.terms import numbers
 
-# What a crash of the machine may do, as the engine documents it, and the class.
-CLASS_OF_PROMISE = {
-    "loses nothing acknowledged": "D3",
-    "may lose the newest": "D2",
-    "may be corrupt": "D1x",
-}
+# What a crash of the machine may do, as the engine documents it: the texts of
+# common/spec/durability.h.  And the class of each.
+LOSES_NOTHING = "loses nothing acknowledged"
+LOSES_NEWEST = "may lose the newest"
+MAY_BE_CORRUPT = "may be corrupt"
+CLASS_OF_PROMISE = {LOSES_NOTHING: "D3", LOSES_NEWEST: "D2", MAY_BE_CORRUPT: "D1x"}
 PROVED, CONTRADICTED, DOCUMENTED = "proved", "contradicted", "as documented"
 PROOFS = (PROVED, CONTRADICTED, DOCUMENTED)
 _DURABLE = "durable"

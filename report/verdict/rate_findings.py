@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from report.model.record import Record
 from report.stats import repetition_stats
 from report.terms import numbers
+from report.terms.class_stamp import LOSES_NOTHING
 from report.terms.rulebook import Benchmark
 from report.verdict.eligibility import LEAST_TIMED_NS
 from report.verdict.metric import FINISHED, LEVEL
@@ -38,7 +39,6 @@ MOST_CLAIM_WAIT = 0.01
 # Least share of the writes that are promised to survive a crash of the machine and had
 # a barrier.  Not all: writes to files opened with O_DSYNC are not counted.
 LEAST_BARRIERS = 0.5
-LOSES_NOTHING = "loses nothing acknowledged"
 # Least share of the random part of the values, which cannot be compressed, that must
 # be on disk.  Some file systems count with a delay, and the data of a short run may
 # be in a page or a log that is not counted yet.

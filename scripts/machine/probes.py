@@ -23,6 +23,7 @@ _UNIT_NS = 50_000  # least duration of a unit of work: five gaps of 10 µs
 _MOST_UNITS = 1_000_000
 _FILE_PAGES = 4096  # 16 MiB
 _WARM_UP = 5
+_FLOOR_SYNCS = 10
 
 Progress = Callable[[str], None]
 
@@ -99,6 +100,29 @@ class SystemProbes:
                 progress(f"noise floor, {self.seconds - second} s to go")
                 count = _work(content, durations_ns, count)
         return durations_ns[:count]
+
+
+def sync_floor_ns(folder: Path) -> int | None:
+    """Return the least time of a write of 4 KiB and its fdatasync; None: unknown.
+
+    Of overwrites and of appends, the cheaper.  Takes a few milliseconds on most disks.
+    """
+    path, content = folder / "sync-floor", os.urandom(PAGE_BYTES)
+    durations_ns: list[int] = []
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            for offset in (*range(_FLOOR_SYNCS), *[0] * _FLOOR_SYNCS):
+                started_ns = time.perf_counter_ns()
+                os.pwrite(fd, content, offset * PAGE_BYTES)
+                os.fdatasync(fd)
+                durations_ns.append(time.perf_counter_ns() - started_ns)
+        finally:
+            os.close(fd)
+            path.unlink()
+    except OSError:
+        return None
+    return min(durations_ns)
 
 
 def _work(content: bytes, durations_ns: "array.array[int]", count: int) -> int:

@@ -15,7 +15,9 @@ from typing import Any
 from report.model.plan import METHOD, SCHEMA, repetition_seed
 from report.model.record import AbPlace, Record
 from report.model.run import LATENCY, THROUGHPUT
+from report.terms.class_stamp import LOSES_NOTHING
 from report.trust.cell_context import context_of_cell
+from scripts.machine.probes import sync_floor_ns
 from scripts.machine.repetition_monitor import RepetitionMonitor
 from scripts.measure.audit import audited_call
 from scripts.measure.driver_call import DriverCall, RunContext, benchmark_of
@@ -125,6 +127,8 @@ def _measured(
         return {**fields, **observed, "audit": audit_field, "exit": outcome.exit}
     times = {"prepare_ns": None, "wall_ns": None}  # filled in by the caller
     end = {"audit": audit_field, "exit": outcome.exit}
+    if benchmark.writes and checked.record.get("promise") == LOSES_NOTHING:
+        end["sync_floor_ns"] = sync_floor_ns(context.work)
     return {**checked.record, **observed, **times, **end}
 
 

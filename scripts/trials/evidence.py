@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from report.terms.class_stamp import LOSES_NOTHING, MAY_BE_CORRUPT
 from scripts.trials.crash_process import AuditFinding, TrialError
 
 COMPLETE = "complete"
@@ -17,8 +18,6 @@ WRONG = "wrong"
 UNWRITABLE = "unwritable"
 # From the worst; a state is what comes first.
 OUTCOMES = (*(UNREADABLE, WRONG, TORN_BATCH, HOLE, UNWRITABLE, NEWEST_LOST, COMPLETE),)
-PROMISES_NOTHING_LOST = "loses nothing acknowledged"
-_PROMISES_CORRUPTION = "may be corrupt"
 _MOST_UNMOUNTABLE = 5  # and one in ten; a torn superblock of ext4 is one
 WITHOUT_DISK = "without_disk"
 _UNCOVERED = "uncovered"  # of a violation: earlier writes than a durable one are lost
@@ -110,15 +109,15 @@ class Evidence:
             self.covers["held"] += bool(covered)
         if self._breaks(outcome):
             self._note(outcome, aim, finding, keep)
-        promises_order = self.promise != _PROMISES_CORRUPTION
+        promises_order = self.promise != MAY_BE_CORRUPT
         if covered is False and outcome != UNREADABLE and promises_order:
             self._note(_UNCOVERED, aim, finding, keep)
         return outcome
 
     def _breaks(self, outcome: str) -> bool:
-        if self.promise == PROMISES_NOTHING_LOST:
+        if self.promise == LOSES_NOTHING:
             return outcome != COMPLETE
-        if self.promise == _PROMISES_CORRUPTION:
+        if self.promise == MAY_BE_CORRUPT:
             return False
         return outcome not in (COMPLETE, NEWEST_LOST)
 

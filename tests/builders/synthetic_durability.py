@@ -16,7 +16,7 @@ from report.durability.durability_plan import (
     PlannedTrial,
 )
 from report.durability.passport import OUTCOMES
-from report.durability.promises import LOSES_NOTHING
+from report.terms.class_stamp import LOSES_NOTHING
 from report.terms.checksum import KEY, with_checksum
 from tests.builders import synthetic_run
 
