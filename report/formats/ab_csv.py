@@ -16,7 +16,7 @@ _COLUMNS = (
     *(("p_slower", "p_slower"), ("p_faster", "p_faster"), ("pairs", "pairs")),
     *(("sigma_log", "sigma_log"), ("smallest_effect", "smallest_effect_share")),
     *(("pairs_needed", "pairs_needed"), ("disturbed", "disturbed")),
-    ("cells", "cells"),
+    *(("cells", "cells"), ("durability_class", "durability_class")),
 )
 
 

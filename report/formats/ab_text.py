@@ -118,6 +118,7 @@ def ab_document(result: AbResult) -> dict[str, Any]:
                 "stage": cell.stage,
                 "a_ops_per_sec": cell.a_median_ops_per_sec,
                 "b_ops_per_sec": cell.b_median_ops_per_sec,
+                "durability_class": ab_words.durability_of(run, cell.name) or None,
                 "disturbed": cell.disturbed,
             }
             for cell in result.cells

@@ -28,6 +28,7 @@ _COLUMNS = (
     *("base_per_sec", "new_per_sec", "base_repetitions", "new_repetitions"),
     *("change", "change_low", "change_high", "confidence", "p_slower", "p_faster"),
     *("q", "noise", "same_executable", "base_disturbed", "new_disturbed"),
+    *("base_durability_class", "new_durability_class"),
 )
 
 
@@ -122,6 +123,7 @@ def _side(cell: SampledCell | None) -> dict[str, Any] | None:
         "repetitions_per_sec": list(cell.rates),
         "disturbed": cell.disturbed,
         "truncated": cell.truncated,
+        "durability_class": cell.durability or None,
     }
 
 
@@ -132,6 +134,7 @@ def _flat(cell: Mapping[str, Any]) -> dict[str, Any]:
         flat[f"{side}_status"] = values.get("status")
         flat[f"{side}_per_sec"] = values.get("per_sec")
         flat[f"{side}_disturbed"] = values.get("disturbed")
+        flat[f"{side}_durability_class"] = values.get("durability_class")
         rates = values.get("repetitions_per_sec")
         flat[f"{side}_repetitions"] = None if rates is None else len(rates)
     low, high = cell.get("interval") or (None, None)

@@ -115,6 +115,7 @@ def facts(row: AbRow) -> list[tuple[str, str]]:
     stage = "confirmed in" if ab_words.is_confirmed(cell) else "screened in"
     return [
         ("a → b, ops/s", sides_of(row)),
+        *([("durability", row.durability)] if row.durability else []),
         (stage, numbers.count(judged.pairs, "pair")),
         ("noise per pair", numbers.percent(sigma) if sigma is not None else "–"),
         (

@@ -1,6 +1,6 @@
 """The class of durability and its proof, as they stand next to a write rate."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,3 +60,19 @@ def stamp_of(record: Mapping[str, Any], passports: Mapping[str, KnownClass]) -> 
     if known is None or known.promise != record.get("promise"):
         return stamp(documented, False, DOCUMENTED, 0)
     return known.stamp
+
+
+def stamps_of(
+    records: Iterable[Mapping[str, Any]], passports: Mapping[str, KnownClass]
+) -> str:
+    """Return the stamp of the lines of a cell; different ones are all listed."""
+    stamps = dict.fromkeys(stamp_of(record, passports) for record in records)
+    return ", ".join(filter(None, stamps))
+
+
+def stamp_of_sides(sides: Mapping[str, str]) -> str:
+    """Return the stamps of two sides, by their names, in one text; "" for reads."""
+    known = {name: text for name, text in sides.items() if text}
+    if len(set(known.values())) < 2:
+        return next(iter(known.values()), "")
+    return ", ".join(f"{name}: {text}" for name, text in known.items())

@@ -22,6 +22,8 @@ SETTLED, UNSETTLED, REORGANISED = "settled", "unsettled", "reorganised"
 STATES = (SETTLED, UNSETTLED, REORGANISED)
 AUDIT_OF = "audit of "  # precedes a benchmark whose audit is meant, not itself
 COMPACT = "compact"  # the benchmark that reorganises, and its kind
+# The types of operations of a mix that change an entry.
+WRITING_TYPES = ("update", "insert", "readmodifywrite", "put", "delete")
 _MOST_DIGITS = 12  # a larger power of ten is written as one
 
 # Flags that make the latency repetitions of a cell an open loop, and nothing else.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from report.model.record import Record
-from report.terms.rulebook import BENCHMARKS, UNKNOWN, flag_of
+from report.terms.rulebook import BENCHMARKS, UNKNOWN, WRITING_TYPES, flag_of
 from report.trust.byte_bounds import LARGEST_OF_GRAPH, LONGEST, of_entries, value_range
 from report.trust.rule import ONE_CALL_ALONE, Context, Rule
 
-_WRITES = ("update", "insert", "readmodifywrite", "put", "delete")
 _SCANS = ("scan", "scanreverse")
 
 
@@ -35,7 +34,7 @@ def bytes_of_mix(record: Record, context: Context) -> str:
     longest = LONGEST
     if context.benchmark.name == "mix":
         longest = LONGEST | dict.fromkeys(_SCANS, int(flag_of(flags, "scan_length")))
-    least = sum(n for kind, n in by_type.items() if kind in _WRITES) * key_size
+    least = sum(n for kind, n in by_type.items() if kind in WRITING_TYPES) * key_size
     entries = sum(n * longest.get(kind, 1) for kind, n in by_type.items())
     if least <= moved <= entries * (key_size + largest):
         return ""

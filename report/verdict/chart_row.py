@@ -13,7 +13,7 @@ from report.published.published_figures import BASELINE
 from report.stats import repetition_stats, resources
 from report.stats.resources import Resources
 from report.terms import titles
-from report.terms.class_stamp import stamp_of
+from report.terms.class_stamp import stamps_of
 from report.trust.known_failures import evidence_of
 from report.verdict import metric, rate_findings
 from report.verdict.contest import Ranking
@@ -94,9 +94,8 @@ class Row:
     @property
     def durability_class(self) -> str:
         """The class of durability of its writes, with its proof; "" of reads."""
-        passports = self.engine.passports
-        stamps = dict.fromkeys(stamp_of(m.record, passports) for m in self.repetitions)
-        return ", ".join(filter(None, stamps))
+        records = (m.record for m in self.repetitions)
+        return stamps_of(records, self.engine.passports)
 
     @property
     def leads(self) -> bool:

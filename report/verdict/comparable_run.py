@@ -15,6 +15,7 @@ from report.model.plan import CellName, Engine
 from report.model.run import Cell, Run
 from report.stats import repetition_stats
 from report.terms import titles
+from report.terms.class_stamp import stamps_of
 from report.terms.rulebook import FLAGS, PACES, Flags, option_text
 from report.verdict import control
 
@@ -47,6 +48,7 @@ class SampledCell:
     disturbed: int = 0
     truncated: int = 0
     noise: float | None = None
+    durability: str = ""  # the class of its writes, with its proof; "" of reads
 
     @property
     def rate(self) -> float | None:
@@ -144,6 +146,7 @@ def _cell(
         disturbed=sum(1 for m in measured if m.disturbed),
         truncated=sum(1 for m in measured if m.truncated),
         noise=noise,
+        durability=stamps_of((m.record for m in measured), engine.passports),
     )
 
 

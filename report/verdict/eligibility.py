@@ -10,9 +10,9 @@ import statistics
 from collections.abc import Mapping
 
 from report.model.plan import CellName
-from report.model.run import Cell, Measured
+from report.model.run import Cell, Measured, Measurement
 from report.terms import numbers
-from report.terms.rulebook import Benchmark, Flags
+from report.terms.rulebook import WRITING_TYPES, Benchmark, Flags
 
 # Of timed work (loop and flush) in the median repetition.  In less time, one burst of
 # writes to the disk or one preemption decides the rate.
@@ -41,9 +41,7 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
             continue
         if cell.assertions_live:
             alone[engine.name] = "live assertions"
-        elif reason := _short_fill(cell, declared) or _cheaper_than_disk(
-            cell, declared
-        ):
+        elif reason := _not_credible(cell, declared):
             alone[engine.name] = reason
         elif reason := obstacle(cell, declared, run.plan.flags(name)):
             obstacles[engine.name] = (engine.title, reason)
@@ -74,6 +72,11 @@ def obstacle(cell: Cell, benchmark: Benchmark, flags: Flags) -> str:
     return f"only {data} of data for {memory} of cache and buffers"
 
 
+def _not_credible(cell: Cell, benchmark: Benchmark) -> str:
+    """Return why the rate of a cell says nothing about its engine, or ""."""
+    return _short_fill(cell, benchmark) or cheaper_than_disk(cell, benchmark)
+
+
 def _short_fill(cell: Cell, benchmark: Benchmark) -> str:
     """Return how a fill ended too early, or "": it is faster while there is little."""
     short = [m for m in cell.repetitions if m.truncated]
@@ -83,28 +86,43 @@ def _short_fill(cell: Cell, benchmark: Benchmark) -> str:
     return f"only {written:,} of {planned:,} entries"
 
 
-def _cheaper_than_disk(cell: Cell, benchmark: Benchmark) -> str:
+def cheaper_than_disk(cell: Cell, benchmark: Benchmark) -> str:
     """Return how durable writes took less time than the disk needs for one, or "".
 
-    A thread waits for the disk with each of its commits.  Each line has its own floor,
-    measured right after it; the cell has the slowest of its ratios.
+    Each line has its own floor, measured right after it; the cell has the slowest of
+    its ratios.
     """
-    if not benchmark.writes or benchmark.writer:
-        return ""
     ratios = []
     for m in cell.repetitions:
-        floor_ns, loop_ns = m.figure("sync_floor_ns"), m.figure("loop_ns")
-        entries = benchmark.batch_entries(m.record["options"])
-        if not floor_ns or not loop_ns or not m.ops:
+        floor_ns, commit_ns = m.figure("sync_floor_ns"), _commit_ns(m, benchmark)
+        if not floor_ns or commit_ns is None:
             return ""
-        threads = max(1, len(m.record.get("ops_by_thread") or ()))
-        ratios.append((loop_ns * threads * entries / m.ops / floor_ns, floor_ns))
+        ratios.append((commit_ns / floor_ns, floor_ns))
     if not ratios or max(ratios)[0] >= LEAST_OF_FLOOR:
         return ""
     ratio, floor_ns = max(ratios)
     took = numbers.seconds(ratio * floor_ns)
     least = numbers.seconds(floor_ns)
-    return f"a durable write in {took}, and the disk needs {least} for one"
+    return f"cheaper than the disk: a durable write in {took}, a sync in {least}"
+
+
+def _commit_ns(m: Measurement, benchmark: Benchmark) -> float | None:
+    """Return the most time that a thread can have spent on a commit; None: unknown.
+
+    A commit may share the barrier of other threads, so each thread is counted with the
+    whole time of the loop.  In a mix this includes the reads.  Its deletes are not
+    counted: those of absent keys need no commit.
+    """
+    options, loop_ns = m.record["options"], m.figure("loop_ns")
+    commits = (m.ops or 0) / benchmark.batch_entries(options)
+    if benchmark.kind == "mix":
+        by_type = m.record.get("ops_by_type") or {}
+        commits = sum(n for t, n in by_type.items() if t in WRITING_TYPES[:-1])
+    elif benchmark.kind not in ("write", "delete"):
+        return None
+    if not commits or not loop_ns:
+        return None
+    return loop_ns * benchmark.threads(options) / commits
 
 
 def _memory_bytes(flags: Flags) -> int:

@@ -13,6 +13,7 @@ from report.model.ab_run import CONFIRM, AbRun
 from report.model.judgement import Judgement, Verdict
 from report.model.plan import KNOWN_FAILURE, CellName, Engine
 from report.terms import numbers, titles
+from report.terms.class_stamp import stamp_of_sides, stamps_of
 from report.verdict.ab_verdicts import AbResult, CellResult
 from report.words.verdict_rows import (
     Kind,
@@ -77,6 +78,7 @@ def rows(result: AbResult) -> list[AbRow]:
                 reason_of(cell),
                 cell.a_median_ops_per_sec,
                 cell.b_median_ops_per_sec,
+                durability=durability_of(result.run, cell.name),
                 engine=engines[cell.name.engine],
                 title=titles.title(cell.name.benchmark),
                 place=places[cell.name.scenario],
@@ -86,6 +88,17 @@ def rows(result: AbResult) -> list[AbRow]:
         )
         for cell in result.cells
     ]
+
+
+def durability_of(run: AbRun, name: CellName) -> str:
+    """Return the class of a cell's writes with its proof; "" of reads."""
+    cell = run.cell(name)
+    rounds = (*cell.screen, *cell.confirm)
+    stamps = {}
+    for side, plan in run.plan.sides.items():
+        records = (m.record for r in rounds for m in (r.a if side == "a" else r.b))
+        stamps[side] = stamps_of(records, plan.engine(name.engine).passports)
+    return stamp_of_sides(stamps)
 
 
 def engine_rows(result: AbResult) -> list[AbRow]:

@@ -7,6 +7,7 @@ import math
 from report.model.judgement import Judgement, Verdict
 from report.stats.two_run_decision import Limits
 from report.terms import numbers
+from report.terms.class_stamp import stamp_of_sides
 from report.verdict.run_changes import ComparedCell, RatePresence
 from report.words.verdict_rows import OPS, Kind, VerdictRow, with_judgement
 from report.words.verdict_words import MISSING
@@ -24,7 +25,11 @@ def compared_row(cell: ComparedCell, limits: Limits) -> VerdictRow:
         outcome = MISSING
     side, rates = cell.new or cell.base, cell.rates
     unit = side.unit if side else OPS
-    row = VerdictRow(Kind.CELL, cell.name, outcome, note(cell), *rates, unit)
+    both = {"base": cell.base, "new": cell.new}
+    row = VerdictRow(
+        *(Kind.CELL, cell.name, outcome, note(cell), *rates, unit),
+        durability=stamp_of_sides({k: s.durability for k, s in both.items() if s}),
+    )
     if not cell.judgement:
         return row
     return with_judgement(row, cell.judgement, _half(cell.judgement, limits))

@@ -38,6 +38,7 @@ class VerdictRow:
     is more work for counts.  `limit` is the least change of a count that is believed.
     `unseen` is the slowdown that could be missed, as a share of the time, None if
     unknown.  `alert` marks rows that must be shown although nothing was found.
+    `durability` is the class of the writes with its proof, or "".
     """
 
     kind: Kind
@@ -55,6 +56,7 @@ class VerdictRow:
     unseen: float | None = None
     cells: int = 1
     alert: bool = False
+    durability: str = ""
 
     @property
     def timed(self) -> bool:
@@ -163,5 +165,6 @@ def verdict_table(
 def _table_row(row: VerdictRow, columns: Sequence[str]) -> TableRow:
     figures = [figure_of(row, side) for side in (row.base, row.new)]
     figures += [_COLUMNS[column](row) for column in columns]
-    cells = (marked(row.outcome), row.label, *figures, row.remark)
+    said = "; ".join(filter(None, (row.remark, row.durability)))
+    cells = (marked(row.outcome), row.label, *figures, said)
     return TableRow(cells, look(row.outcome).style, row.name.split("/")[0])

@@ -286,7 +286,7 @@ def _replay(file: Path, places: RunPlaces, system: SystemAccess, output: Output)
         reasons = why_missing([engine], "--build-dir", places.build_dir)
         raise CannotStart("; ".join(reasons), 5)
     check_flags(document, engine)
-    needed = requisites(("shutdown",), (document["fs"] or "ext4",), places.build_dir)
+    needed = requisites(("shutdown",), (document["fs"],), places.build_dir)
     if needed["shutdown"]:
         raise CannotStart(needed["shutdown"], UNFIT)
     with open_runner(places, system) as runner:

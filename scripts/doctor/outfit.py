@@ -2,7 +2,7 @@
 
 from scripts.doctor.finding import Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
-from scripts.machine.mounts import LIARS
+from scripts.machine.mounts import NO_PRELOAD, faking_library
 
 _BUILD = "build with scripts/setup, or pass another --build-dir"
 _SET_UP = "scripts/setup"
@@ -55,13 +55,12 @@ def preload(subject: Subject) -> Finding:
     name, maps = "preload", subject.machine.reader.file("/proc/self/maps")
     listed = subject.machine.reader.file("/etc/ld.so.preload") or ""
     preloaded = subject.variables.get("LD_PRELOAD", "")
-    remedy = "unset LD_PRELOAD, and empty /etc/ld.so.preload"
-    liars = [w for w in LIARS if w in f"{preloaded}\n{listed}\n{maps or ''}"]
-    if liars:
-        effect = f"{liars[0]} is loaded: it fakes syncs, errors or the clock"
-        return fail(name, effect, remedy)
+    if liar := faking_library(preloaded, listed, maps):
+        effect = f"{liar} is loaded: it fakes syncs, errors or the clock"
+        return fail(name, effect, NO_PRELOAD)
     if preloaded.strip() or listed.strip():
-        return warn(name, "a library is preloaded into the measured process", remedy)
+        effect = "a library is preloaded into the measured process"
+        return warn(name, effect, NO_PRELOAD)
     if maps is None:
-        return unknown(name, "/proc/self/maps cannot be read", remedy)
+        return unknown(name, "/proc/self/maps cannot be read", NO_PRELOAD)
     return ok(name, "no preloaded library")

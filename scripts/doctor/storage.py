@@ -5,7 +5,12 @@ import re
 from report.terms import numbers
 from scripts.doctor.finding import UNKNOWN, Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
-from scripts.machine.mounts import MEMORY_TYPES, NO_BARRIER, upper_type
+from scripts.machine.mounts import (
+    OTHER_DISK,
+    in_memory,
+    missing_barrier,
+    upper_type,
+)
 
 REMOTE_TYPES = ("nfs", "cifs", "smb", "9p", "virtiofs", "ceph", "afs", "fuse", "lustre")
 DISK_TYPES = (
@@ -15,7 +20,6 @@ DISK_TYPES = (
 # The kernel's default (VM_READAHEAD_PAGES).  With 8 MiB one random read of an engine
 # that maps its files moved 2 MB: the disk was measured, not the engine.
 READ_AHEAD_BYTES = 128 << 10
-_OTHER_DISK = "choose a directory on a disk with --data-dir"
 _NO_DEVICE = "the data directory is not on a block device that /sys shows"
 
 
@@ -24,23 +28,21 @@ def data_directory(subject: Subject) -> Finding:
     name, kind = "data dir", subject.machine.mount.type
     location = f"{kind} on {subject.machine.mount.device}"
     if kind == UNKNOWN:
-        return unknown(name, "its mount is not in /proc", _OTHER_DISK)
-    if kind in MEMORY_TYPES:
-        return fail(name, f"{kind}: in memory, so no write reaches a disk", _OTHER_DISK)
+        return unknown(name, "its mount is not in /proc", OTHER_DISK)
+    below = upper_type(subject.machine.mountinfo, subject.machine.data_dir)
+    if memory := in_memory(subject.machine.mount, below):
+        effect = f"{memory}: in memory, so no write reaches a disk"
+        return fail(name, effect, OTHER_DISK)
     if kind == "overlay":
-        return _overlay(subject)
+        return _overlay(name, below)
     if kind.startswith(REMOTE_TYPES):
-        return warn(name, f"{kind}: a server is measured, too", _OTHER_DISK)
+        return warn(name, f"{kind}: a server is measured, too", OTHER_DISK)
     if kind not in DISK_TYPES:
-        return warn(name, f"{location}: an unknown file system", _OTHER_DISK)
+        return warn(name, f"{location}: an unknown file system", OTHER_DISK)
     return ok(name, location)
 
 
-def _overlay(subject: Subject) -> Finding:
-    name, machine = "data dir", subject.machine
-    below = upper_type(machine.mountinfo, machine.data_dir)
-    if below in MEMORY_TYPES:
-        return fail(name, f"overlay on {below}: in memory", _OTHER_DISK)
+def _overlay(name: str, below: str) -> Finding:
     effect = f"overlay on {below}: syncs cost more than the disk alone"
     if below in (UNKNOWN, "overlay"):
         effect = "overlay on a disk that cannot be seen from here"
@@ -50,12 +52,11 @@ def _overlay(subject: Subject) -> Finding:
 def barriers(subject: Subject) -> Finding:
     """Check that the file system flushes the disk's cache on a sync."""
     name, mount = "barriers", subject.machine.mount
-    for option in mount.options.split(","):
-        if option in NO_BARRIER:
-            effect = f"{option}: a sync does not wait for the disk's own cache"
-            return fail(name, effect, f"mount it without {option}")
+    if option := missing_barrier(mount):
+        effect = f"{option}: a sync does not wait for the disk's own cache"
+        return fail(name, effect, f"mount it without {option}")
     if mount.type not in DISK_TYPES:
-        return unknown(name, "not a known file system on a disk", _OTHER_DISK)
+        return unknown(name, "not a known file system on a disk", OTHER_DISK)
     return ok(name, "enabled")
 
 
@@ -78,7 +79,7 @@ def write_cache(subject: Subject) -> Finding:
     """Check that the kernel sends flushes to the disk."""
     name, state = "disk cache", subject.fact("block_device", "write_cache")
     if state == UNKNOWN:
-        return unknown(name, _NO_DEVICE, _OTHER_DISK)
+        return unknown(name, _NO_DEVICE, OTHER_DISK)
     if state == "write back":
         return ok(name, "write back: a sync sends a flush to the disk")
     effect = f"{state}: no flush is sent; a hidden cache of the disk would be lost"
@@ -91,7 +92,7 @@ def read_ahead(subject: Subject) -> Finding:
     """Check that one read of an engine is about one read of the disk."""
     name, size = "read-ahead", subject.fact("block_device", "read_ahead_bytes")
     if not isinstance(size, int):
-        return unknown(name, _NO_DEVICE, _OTHER_DISK)
+        return unknown(name, _NO_DEVICE, OTHER_DISK)
     state = numbers.size(size)
     if size <= READ_AHEAD_BYTES:
         return ok(name, state)
@@ -104,7 +105,7 @@ def disk(subject: Subject) -> Finding:
     rotates = subject.fact("block_device", "rotational")
     scheduler = subject.fact("block_device", "scheduler")
     if rotates == UNKNOWN or scheduler == UNKNOWN:
-        return unknown("disk", _NO_DEVICE, _OTHER_DISK)
+        return unknown("disk", _NO_DEVICE, OTHER_DISK)
     kind = "rotational" if rotates else "not rotational"
     chosen = re.search(r"\[(\S+)\]", str(scheduler))
     return ok("disk", f"{kind}, scheduler {chosen[1] if chosen else scheduler}")

@@ -93,7 +93,7 @@ class Laboratory:
                 return
             try:
                 record = _Worker(spec, self._folder, self._events.put).record(ended)
-            except OSError as error:
+            except (OSError, ValueError) as error:  # such as a name with a zero byte
                 record = failed(spec, str(error))
             if not ended.is_set():
                 self._events.put(TrialEnded(spec, record))

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from report.config.durability_suite import FILE_SYSTEMS
 from report.model.plan import Engine
 from report.terms.rulebook import SCENARIO_FLAGS
+from report.terms.text_table import one_line
 from scripts.durability.laboratory import Laboratory, TrialEnded
 from scripts.machine.child_process import Stop
 from scripts.planning.engine_program import program_of
@@ -16,7 +18,7 @@ from scripts.trials.reproducer import ReproducerError, read_members
 from scripts.trials.trial_spec import REPLAY, TrialSpec
 
 _TIMEOUT_S = 60.0
-_TEXTS = ("setting", "engine", "phases", "fs", "outcome", "found", "aim", "kind")
+_WORDS = ("setting", "engine", "phases", "fs", "outcome", "aim", "kind")
 
 
 @dataclass(frozen=True)
@@ -36,21 +38,29 @@ class Replay:
 def description_of(file: Path) -> dict[str, Any]:
     """Return cut.json of a reproducer, checked.  Raises CannotStart."""
     try:
-        document = json.loads(read_members(file)["cut.json"])
+        document = json.loads(read_members(file, ["cut.json"])["cut.json"])
         if not isinstance(document, dict) or document.get("schema") != 1:
             raise ReproducerError(f"{file}: cut.json is of another version")
-        for key in _TEXTS:
-            if not isinstance(document.get(key), str):
+        for key in _WORDS:
+            if not _is_visible(document.get(key)):
                 raise ReproducerError(f"{file}: cut.json: {key!r} is not a text")
+        document["found"] = one_line(str(document.get("found")))
+        if document["fs"] not in FILE_SYSTEMS:
+            raise ReproducerError(f"{file}: cut.json: 'fs' is no file system of ours")
         for key in ("cut_ns", "cut_end_ns"):
             if not isinstance(document.get(key), int):
                 raise ReproducerError(f"{file}: cut.json: {key!r} is not a time")
         flags = document.get("flags")
-        if not isinstance(flags, list) or not all(isinstance(f, str) for f in flags):
+        if not isinstance(flags, list) or not all(map(_is_visible, flags)):
             raise ReproducerError(f"{file}: cut.json: 'flags' is not a list of texts")
     except (ReproducerError, ValueError) as error:
         raise CannotStart(str(error)) from None
     return document
+
+
+def _is_visible(value: object) -> bool:
+    """Return whether a value is a text that a terminal shows as it is."""
+    return isinstance(value, str) and value.isprintable()
 
 
 def check_flags(document: Mapping[str, Any], engine: Engine) -> None:
@@ -95,6 +105,6 @@ def replay(
         if isinstance(event, TrialEnded):
             record = event.record
             if record["status"] == "ok":
-                return Replay(document, record["outcome"], record["found"])
+                return Replay(document, record["outcome"], one_line(record["found"]))
             raise CannotStart(f"the replay failed: {record['reason']}", 3)
     raise CannotStart("the replay did not end", 3)

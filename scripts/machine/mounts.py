@@ -1,14 +1,18 @@
-"""The file system that holds a folder, from /proc/self/mountinfo."""
+"""The file system that holds a folder, from /proc/self/mountinfo.
+
+And whether a write to it can be durable at all.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 UNKNOWN = "unknown"
-MEMORY_TYPES = ("tmpfs", "ramfs")
-NO_BARRIER = ("nobarrier", "barrier=0")
+OTHER_DISK = "choose a directory on a disk with --data-dir"
+NO_PRELOAD = "unset LD_PRELOAD, and empty /etc/ld.so.preload"
+_MEMORY_TYPES = ("tmpfs", "ramfs")
+_NO_BARRIER = ("nobarrier", "barrier=0")
 # Libraries that make a sync do nothing, fail calls, or change the clock.
-LIARS = ("eatmydata", "fiu_", "libfiu", "faketime", "nosync")
-_OTHER_DISK = "choose a directory on a disk with --data-dir"
+_LIARS = ("eatmydata", "fiu_", "libfiu", "faketime", "nosync")
 _PRIVATE = ("addr", "clientaddr", "mountaddr", "username", "user", "domain", "ip")
 
 
@@ -41,22 +45,38 @@ def upper_type(mountinfo: str, folder: Path) -> str:
     return UNKNOWN
 
 
-def why_not_durable(mount: Mount, below: str, preloaded: str) -> str:
+def in_memory(mount: Mount, below: str) -> str:
+    """Return the file system if it is in memory, such as "overlay on tmpfs", or "".
+
+    `below` is the type of the file system below an overlay.
+    """
+    if mount.type == "overlay" and below in _MEMORY_TYPES:
+        return f"overlay on {below}"
+    return mount.type if mount.type in _MEMORY_TYPES else ""
+
+
+def missing_barrier(mount: Mount) -> str:
+    """Return the option that makes syncs not wait for the disk's own cache, or ""."""
+    return next((o for o in mount.options.split(",") if o in _NO_BARRIER), "")
+
+
+def faking_library(*loaded: str | None) -> str:
+    """Return the word for a library that fakes syncs in texts with libraries, or ""."""
+    return next((w for w in _LIARS if any(w in (text or "") for text in loaded)), "")
+
+
+def why_not_durable(mount: Mount, below: str, *loaded: str | None) -> str:
     """Return why no write can be called durable there, with a remedy; "" if it can.
 
-    `below` is the type of the file system below an overlay, and `preloaded` the content
-    of /etc/ld.so.preload, which applies to the engines.
+    `below` is as in in_memory(), and `loaded` are texts that name the libraries which
+    are preloaded into the runner or the engines.
     """
-    kind = below if mount.type == "overlay" else mount.type
-    if kind in MEMORY_TYPES:
-        return f"the data directory is on {kind}, in memory; {_OTHER_DISK}"
-    for option in mount.options.split(","):
-        if option in NO_BARRIER:
-            effect = f"{option}: a sync does not wait for the disk's own cache"
-            return f"{effect}; mount the data directory without {option}"
-    for word in LIARS:
-        if word in preloaded:
-            return f"/etc/ld.so.preload loads {word}; empty it"
+    if kind := in_memory(mount, below):
+        return f"the data directory is on {kind}, in memory; {OTHER_DISK}"
+    if option := missing_barrier(mount):
+        return f"the data directory is mounted with {option}; mount it without"
+    if word := faking_library(*loaded):
+        return f"the library {word} fakes syncs, errors or the clock; {NO_PRELOAD}"
     return ""
 
 

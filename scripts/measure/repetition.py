@@ -126,7 +126,7 @@ def _measured(
         }
         return {**fields, **observed, "audit": audit_field, "exit": outcome.exit}
     times = {"prepare_ns": None, "wall_ns": None}  # filled in by the caller
-    end = {"audit": audit_field, "exit": outcome.exit}
+    end: dict[str, Any] = {"audit": audit_field, "exit": outcome.exit}
     if benchmark.writes and checked.record.get("promise") == LOSES_NOTHING:
         end["sync_floor_ns"] = sync_floor_ns(context.work)
     return {**checked.record, **observed, **times, **end}

@@ -1,5 +1,6 @@
 """The resources of one command: its locks, folders, executables and machine."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -76,8 +77,7 @@ class Runner:
             request.selection.engines,
             self.places.work / "tmp",
         )
-        engines = with_passports(engines, request.config, self.places.results)
-        return make_plan(
+        plan = make_plan(
             new_name(self.places.results, request.suite.name),
             request.command,
             request.config,
@@ -88,13 +88,16 @@ class Runner:
             self.why_not_durable(),
             ask_executables(self.executor, self.places.build_dir),
         )
+        return with_passports(plan, request.config, self.places.results)
 
     def why_not_durable(self) -> str:
         """Return why no write to the data directory can be called durable, or ""."""
         machine = self.machine
         below = upper_type(machine.mountinfo, machine.data_dir)
-        preloaded = machine.reader.file("/etc/ld.so.preload") or ""
-        return why_not_durable(machine.mount, below, preloaded)
+        listed = machine.reader.file("/etc/ld.so.preload")
+        return why_not_durable(
+            machine.mount, below, os.environ.get("LD_PRELOAD"), listed
+        )
 
     def stamp(self, engines: Iterable[Runnable]) -> None:
         """Record the stamps of the executables.

@@ -10,6 +10,7 @@ from report.model.plan import CellName, Plan
 from report.model.record import Record
 from report.model.run import LATENCY
 from report.terms import numbers
+from report.terms.class_stamp import stamps_of
 from report.trust.judge import load_run
 from report.trust.known_failures import evidence_of
 from report.verdict.chart_row import findings_of, summary_of, unfailed
@@ -180,6 +181,7 @@ class RunResult(Result):
     def _cell(self, name: CellName) -> dict[str, Any]:
         cell = self.board.cell(name.engine, name.scenario, name.benchmark)
         rates = [rate for m in cell.repetitions if (rate := m.ops_per_sec)]
+        records = (m.record for m in cell.repetitions)
         marks = [mark for m in final_attempts(cell) for mark in m.disturbed]
         summary = summary_of(cell)
         engine = self.board.plan.engine(name.engine)
@@ -190,6 +192,7 @@ class RunResult(Result):
             "known_failure": evidence_of(engine, name.benchmark),
             "ops_per_sec": summary.median if summary else None,
             "repetitions_ops_per_sec": rates,
+            "durability_class": stamps_of(records, engine.passports) or None,
             "disturbed": list(dict.fromkeys(marks)),
             "made_again": len(cell.superseded),
         }

@@ -29,6 +29,7 @@ _KINDS = _WRITE, _FLUSH, _DISCARD = 0, 1, 4  # of all flags, those of block_log
 _START_S = 10.0
 STOP_S = 10.0  # tests shorten it
 _KILLED_S = 10.0
+_MOST_DISK_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ def read_log(content: bytes) -> Iterator[LoggedWrite]:
                 f"entry {number + 1} of the log is no write, flush or discard of"
                 f" block_log (flags {flags}, {sectors} sectors): record it again"
             )
+        if (sector + sectors) * SECTOR_BYTES > _MOST_DISK_BYTES:
+            raise DiskError(f"entry {number + 1} of the log lies beyond any disk of ours")
         at += SECTOR_BYTES
         size = sectors * SECTOR_BYTES
         if flags == _WRITE:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts.machine.child_process import tied_to_parent
 from scripts.trials.crash_trace import CrashTrace, TraceKind, read_trace
 from scripts.trials.trial_spec import TrialSpec
 
@@ -64,7 +65,7 @@ class Writer:
         errors = self.log.with_suffix(".err")
         with self.log.open("wb") as out, errors.open("wb") as err:
             self.process = subprocess.Popen(
-                [*self._command, *more],
+                [*tied_to_parent(), *self._command, *more],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
@@ -155,7 +156,7 @@ class Cut:
 def audit_command(spec: TrialSpec, database: Path, cut: Cut) -> list[str]:
     """Return the command of an audit."""
     return [
-        *(*spec.command, "--crash_test=audit", f"--db={database}"),
+        *(*tied_to_parent(), *spec.command, "--crash_test=audit", f"--db={database}"),
         *(f"--trace={cut.trace}", f"--phases={spec.phases}"),
         *(f"--cut_ns={cut.cut_ns}", f"--cut_end_ns={cut.cut_end_ns}"),
     ]

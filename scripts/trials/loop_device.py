@@ -18,6 +18,7 @@ _LOOP_CTL_GET_FREE = 0x4C82  # these three from linux/loop.h
 _LOOP_CONFIGURE = 0x4C0A
 _LO_FLAGS_AUTOCLEAR = 4
 _LOOP_MAJOR = 7
+_MOST_NAME_BYTES = 63  # LO_NAME_SIZE, less the zero at its end
 # struct loop_config: fd, block size, loop_info64 with its flags, reserved.
 _LOOP_CONFIG = struct.Struct("=II5Q4I64s64s32s2Q8Q")
 _FS_IOC_SHUTDOWN = 0x8004587D  # of ext4 and xfs
@@ -79,7 +80,7 @@ def attach(image: Path) -> LoopDevice:
     try:
         for _ in range(_ATTEMPTS):
             path = f"/dev/loop{fcntl.ioctl(control, _LOOP_CTL_GET_FREE)}"
-            device = _configured(path, backing)
+            device = _configured(path, backing, image)
             if device is not None:
                 _attached.add(device.number)
                 return device
@@ -89,13 +90,14 @@ def attach(image: Path) -> LoopDevice:
     raise DiskError("no free loop device; losetup --list shows which are used")
 
 
-def _configured(path: str, backing: int) -> LoopDevice | None:
+def _configured(path: str, backing: int, image: Path) -> LoopDevice | None:
     """Return the device, or None if another process took it meanwhile."""
     handle = -1
+    name = bytes(image)[-_MOST_NAME_BYTES:]  # for people: it says whose device it is
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         numbers = (0,) * 8
-        info = (0, 0, 0, 0, 0, 0, 0, 0, _LO_FLAGS_AUTOCLEAR, b"", b"", b"", 0, 0)
+        info = (0, 0, 0, 0, 0, 0, 0, 0, _LO_FLAGS_AUTOCLEAR, name, b"", b"", 0, 0)
         config = _LOOP_CONFIG.pack(backing, 0, *info, *numbers)
         fcntl.ioctl(handle, _LOOP_CONFIGURE, config)
     except OSError as error:

@@ -6,8 +6,11 @@ in the format of dm-log-writes, as a recorder writes it.
 """
 
 import json
+import lzma
+import struct
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +25,14 @@ from scripts.trials.trial_spec import TrialSpec
 
 SUFFIX = ".kvmcut"
 MOST_BYTES = 1_000_000
-_MOST_MEMBER_BYTES = 400 << 20  # a disk.log that is larger is not one of ours
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same cut
-_MEMBERS = ("cut.json", "trace", "disk.log")
+# Members, and the most bytes of each in one of ours; a disk is of at most 320 MiB.
+_MEMBERS = {"cut.json": 64 << 10, "trace": 64 << 20, "disk.log": 400 << 20}
+_CHUNK_BYTES = 4096  # compressed; LZMA makes at most 30 MB of it
+_DAMAGE = (
+    *(OSError, KeyError, ValueError, EOFError, RuntimeError, struct.error),
+    *(zipfile.BadZipFile, lzma.LZMAError, zlib.error),
+)
 
 
 class ReproducerError(Exception):
@@ -90,14 +98,23 @@ def store(reproducer: Reproducer) -> str:
     return f"{folder.name}/{path.name}"
 
 
-def read_members(path: Path) -> Mapping[str, bytes]:
-    """Return the members of a reproducer.  Raises ReproducerError."""
+def read_members(path: Path, names: Iterable[str] = _MEMBERS) -> Mapping[str, bytes]:
+    """Return members of a reproducer.  Raises ReproducerError.
+
+    The file may come from anybody: one that would expand without end is refused.
+    """
     try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ReproducerError(f"{path}: larger than a reproducer ever is")
         with zipfile.ZipFile(path) as archive:
-            for name in _MEMBERS:
-                if archive.getinfo(name).file_size > _MOST_MEMBER_BYTES:
-                    raise ReproducerError(f"{path}: {name} is too large")
-            return {name: archive.read(name) for name in _MEMBERS}
-    except (OSError, KeyError, zipfile.BadZipFile, NotImplementedError) as error:
+            return {name: _member(archive, name, path) for name in names}
+    except _DAMAGE as error:
         problem = f"{path}: not a reproducer of kvmatrix durability ({error})"
         raise ReproducerError(problem) from None
+
+
+def _member(archive: zipfile.ZipFile, name: str, path: Path) -> bytes:
+    if archive.getinfo(name).file_size > _MEMBERS[name]:
+        raise ReproducerError(f"{path}: {name} is larger than in a reproducer")
+    with archive.open(name) as member:
+        return b"".join(iter(lambda: member.read(_CHUNK_BYTES), b""))

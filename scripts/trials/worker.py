@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 from scripts.trials.crash_process import TrialError, WriterUnsupported
+from scripts.trials.crash_trace import TraceError
 from scripts.trials.full_trial import full_trial
 from scripts.trials.kill_trial import kill_trial
 from scripts.trials.log_trial import log_trial
@@ -51,7 +52,7 @@ def record_of(spec: TrialSpec, report: Report) -> dict[str, Any]:
         }
     except WriterUnsupported as reason:
         return {**head, "status": "unsupported", "reason": str(reason)}
-    except (TrialError, ReproducerError, DiskError, OSError) as error:
+    except (TrialError, TraceError, ReproducerError, DiskError, OSError) as error:
         return {**head, "status": "error", "reason": str(error)}
 
 
