@@ -16,7 +16,7 @@ from scripts.machine.child_process import INTERRUPTED, Interrupted
 from scripts.machine.host import environment_document, identity
 from scripts.measure.driver_call import ExecutableChanged
 from scripts.measure.runner import Runner
-from scripts.planning.disk_room import DiskFull
+from scripts.planning.disk_room import DiskFull, is_full_error
 from scripts.planning.engine_program import program_of
 from scripts.planning.found_engines import child_environment
 from scripts.planning.resume_check import CannotResume
@@ -126,7 +126,14 @@ class DurabilitySession:
             folder.close()
         passport = passport_of(plan, tuple(records))
         validate(passport, "passport", PASSPORT)
-        write_whole(folder.path / PASSPORT, json.dumps(passport, indent=1) + "\n", "")
+        try:
+            text = json.dumps(passport, indent=1) + "\n"
+            write_whole(folder.path / PASSPORT, text, "")
+        except OSError as error:
+            if not is_full_error(error):
+                raise
+            full = DiskFull(f"the results directory {folder.path.parent}")
+            code, message = 3, f"{full}; free some space"
         return DurabilityEnding(plan, folder.path, code, message, records, passport)
 
     def _trials(

@@ -1,6 +1,5 @@
 """Opening the database of a reproducer again, with an executable of this machine."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from report.config.durability_suite import FILE_SYSTEMS
 from report.model.plan import Engine
+from report.terms.documents import parse_object
 from report.terms.rulebook import SCENARIO_FLAGS
 from report.terms.text_table import one_line
 from scripts.durability.laboratory import Laboratory, TrialEnded
@@ -36,10 +36,11 @@ class Replay:
 
 
 def description_of(file: Path) -> dict[str, Any]:
-    """Return cut.json of a reproducer, checked.  Raises CannotStart."""
+    """Return cut.json of a reproducer, checked.  Raises CannotStart or ResultsError."""
     try:
-        document = json.loads(read_members(file, ["cut.json"])["cut.json"])
-        if not isinstance(document, dict) or document.get("schema") != 1:
+        content = read_members(file, ["cut.json"])["cut.json"]
+        document = parse_object(content, f"{file}: cut.json")
+        if document.get("schema") != 1:
             raise ReproducerError(f"{file}: cut.json is of another version")
         for key in _WORDS:
             if not _is_visible(document.get(key)):
@@ -53,7 +54,7 @@ def description_of(file: Path) -> dict[str, Any]:
         flags = document.get("flags")
         if not isinstance(flags, list) or not all(map(_is_visible, flags)):
             raise ReproducerError(f"{file}: cut.json: 'flags' is not a list of texts")
-    except (ReproducerError, ValueError) as error:
+    except ReproducerError as error:
         raise CannotStart(str(error)) from None
     return document
 

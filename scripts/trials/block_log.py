@@ -57,7 +57,9 @@ def read_log(content: bytes) -> Iterator[LoggedWrite]:
                 f" block_log (flags {flags}, {sectors} sectors): record it again"
             )
         if (sector + sectors) * SECTOR_BYTES > _MOST_DISK_BYTES:
-            raise DiskError(f"entry {number + 1} of the log lies beyond any disk of ours")
+            raise DiskError(
+                f"entry {number + 1} of the log lies beyond any disk of ours"
+            )
         at += SECTOR_BYTES
         size = sectors * SECTOR_BYTES
         if flags == _WRITE:
