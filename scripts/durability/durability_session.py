@@ -132,8 +132,7 @@ class DurabilitySession:
         except OSError as error:
             if not is_full_error(error):
                 raise
-            full = DiskFull(f"the results directory {folder.path.parent}")
-            code, message = 3, f"{full}; free some space"
+            code, message = 3, f"{folder.path}: no space left; free some space"
         return DurabilityEnding(plan, folder.path, code, message, records, passport)
 
     def _trials(

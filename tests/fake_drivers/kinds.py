@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.fake_drivers import (
     answers,
+    crash_tests,
     databases,
     declarations,
     processes,
@@ -16,7 +17,7 @@ from tests.fake_drivers import (
 )
 from tests.fake_drivers.protocol import FakeDriver, Signalled
 
-_MODULES = (answers, databases, declarations, processes, threaded, vandals)
+_MODULES = (answers, crash_tests, databases, declarations, processes, threaded, vandals)
 _SHIM = """#!{python} -IS
 import sys
 sys.path.insert(0, {root!r})

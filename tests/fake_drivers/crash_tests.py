@@ -1,0 +1,168 @@
+"""Fakes that take part in crash tests: as a writer, and as the audit of what is left.
+
+The database is a file of one line for each commit, synced before it is acknowledged.
+"""
+
+import json
+import os
+import signal
+import struct
+import sys
+import time
+from pathlib import Path
+
+from tests.fake_drivers.protocol import FakeDriver, Record, Signalled
+
+_RECORD = struct.Struct("<QQIIIIII")
+_MAGIC, _FORMAT = 0x6B766D6174726163, 1
+_BEGINS, _ACKNOWLEDGED, _OPEN_BEGINS, _OPENED, _DONE, _READY = 2, 3, 5, 6, 10, 12
+_COMMITS = 20
+_LINE = b"commit %09d\n"
+
+
+class CrashTested(FakeDriver):
+    """Loses nothing that it has acknowledged; the audit says what is there."""
+
+    magic = _MAGIC
+    promise = "loses nothing acknowledged"
+
+    def main(self) -> int:
+        """Run one side of a crash test, or what every fake does."""
+        side = self.flags.get("crash_test")
+        if side is None:
+            return super().main()
+        return self.write_commits() if side == "write" else self.audit()
+
+    def write_commits(self) -> int:
+        """Write until all is written, or as many commits as --crash_after says."""
+        self.trace = os.open(
+            self.flags["trace"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_TRUNC
+        )
+        os.write(self.trace, self.header())
+        self.note(_OPEN_BEGINS)
+        # A name of its own: `database` is what a benchmark writes.
+        file = os.open(self.commits, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        self.note(_OPENED)
+        said = {"engine": self.engine, "version": self.version, "source": ""}
+        print(json.dumps({**said, "promise": self.promise}), flush=True)
+        last = int(self.flags.get("crash_after", 0))
+        for commit in range(1, (last or _COMMITS) + 1):
+            self.note(_BEGINS, commit)
+            os.write(file, _LINE % commit)
+            os.fsync(file)
+            self.note(_ACKNOWLEDGED, commit)
+        self.note(_READY if last else _DONE)
+        if last:
+            signal.pause()
+        return 0
+
+    @property
+    def commits(self) -> Path:
+        """The file of commits."""
+        return Path(self.flags["db"]) / "commits"
+
+    def header(self) -> bytes:
+        """Return the first record of a trace."""
+        seed = int(self.flags["seed"])
+        return _RECORD.pack(self.magic, seed, 0, 0, 0, 0, 0, _FORMAT)
+
+    def note(self, kind: int, commit: int = 0) -> None:
+        """Append a record to the trace."""
+        words = (commit, kind, 0, 1, 100, 1, 1)
+        os.write(self.trace, _RECORD.pack(time.monotonic_ns(), *words))
+
+    def audit(self) -> int:
+        """Print what of a trace is in the database."""
+        print(json.dumps(self.finding()))
+        return 0
+
+    def finding(self) -> Record:
+        """Return what an audit finds."""
+        content = Path(self.flags["trace"]).read_bytes()
+        acknowledged = sum(
+            record[2] == _ACKNOWLEDGED and record[0] <= int(self.flags["cut_ns"])
+            for record in _RECORD.iter_unpack(content)
+        )
+        there = self.commits.read_bytes().count(b"\n") if self.commits.exists() else 0
+        return {
+            "acknowledged": acknowledged,
+            "prefix": there,
+            "lost": max(0, acknowledged - there),
+            "entries": there,
+            "expected_entries": acknowledged,
+            "open_ns": 1000,
+        }
+
+
+class HangsInRecovery(CrashTested):
+    """Hangs when it opens what a crash has left."""
+
+    def audit(self) -> int:
+        """Never end."""
+        time.sleep(3600)
+        return 0
+
+
+class CrashesInRecovery(CrashTested):
+    """Dies by a signal when it opens what a crash has left."""
+
+    def audit(self) -> int:
+        """Die."""
+        raise Signalled(signal.SIGSEGV, "last words")
+
+
+class FailsInAudit(CrashTested):
+    """Ends an audit with exit code 1, as for a fault that is not the engine's."""
+
+    def audit(self) -> int:
+        """Fail."""
+        print("the trace is unreadable", file=sys.stderr)
+        return 1
+
+
+class AuditsInNonsense(CrashTested):
+    """Answers an audit with bytes that are no text, and with no JSON."""
+
+    def audit(self) -> int:
+        """Print nonsense."""
+        sys.stdout.buffer.write(b"\xff\xfe{[[[\x00\n")
+        return 0
+
+
+class WritesNothing(CrashTested):
+    """Cannot open its database."""
+
+    def write_commits(self) -> int:
+        """Fail before the first commit."""
+        print("cannot open it", file=sys.stderr)
+        return 1
+
+
+class TracesNonsense(CrashTested):
+    """Writes a trace of another format."""
+
+    magic = 7
+
+
+class IsUnable(CrashTested):
+    """Says that it does not support the setting."""
+
+    def write_commits(self) -> int:
+        """Refuse."""
+        print(json.dumps({"unsupported": "it has no such level"}))
+        return 3
+
+
+class PromisesNonsense(CrashTested):
+    """Promises what no engine can."""
+
+    promise = "the moon"
+
+
+class LosesTheNewest(CrashTested):
+    """Has one commit less than it acknowledged."""
+
+    def finding(self) -> Record:
+        """Leave out the newest."""
+        honest = super().finding()
+        return {**honest, "prefix": max(0, honest["prefix"] - 1), "lost": 1}
