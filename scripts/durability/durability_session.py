@@ -10,8 +10,13 @@ from report.config.config_types import Config
 from report.durability.durability_folder import TRIALS, load_durability
 from report.durability.durability_plan import DurabilityPlan, PlannedTrial
 from report.durability.passport import passport_of
-from report.terms.documents import validate
-from scripts.durability.laboratory import Laboratory, TrialEnded, TrialEvent
+from report.terms.documents import ResultsError, validate
+from scripts.durability.laboratory import (
+    Laboratory,
+    TrialEnded,
+    TrialEvent,
+    failed,
+)
 from scripts.machine.child_process import INTERRUPTED, Interrupted
 from scripts.machine.host import environment_document, identity
 from scripts.measure.driver_call import ExecutableChanged
@@ -152,6 +157,7 @@ class DurabilitySession:
         for event in laboratory.events(specs):
             if isinstance(event, TrialEnded):
                 self._check_unchanged(event.spec)
+                event = _checked(event)
                 folder.append(event.record)
                 records.append(event.record)
             self.show(event)
@@ -183,6 +189,15 @@ class DurabilitySession:
             reproducers=str((path / REPRODUCERS).absolute()),
             folder="",
         )
+
+
+def _checked(event: TrialEnded) -> TrialEnded:
+    """Return an event whose record can be read again, whatever an engine has said."""
+    try:
+        validate(event.record, "trial", "the answers of the engine")
+    except ResultsError as error:
+        return TrialEnded(event.spec, failed(event.spec, str(error)))
+    return event
 
 
 def _key(trial: Mapping[str, Any]) -> tuple[object, ...]:
