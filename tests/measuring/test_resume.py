@@ -205,7 +205,7 @@ def test_builds_of_an_ab_run_are_not_those_of_a_run(lab: Lab) -> None:
     unfinished(lab)
     done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
     assert done.returncode == 2
-    assert "is an ordinary run; pass its build with --build-dir" in done.stderr
+    assert "is no A/B run; pass its build with --build-dir" in done.stderr
 
 
 def test_a_changed_binary_is_refused(lab: Lab) -> None:
