@@ -3,12 +3,14 @@
 It is one object, so that tests can run whole commands within their own process.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.machine.child_process import Executor, Spawner
 from scripts.machine.host import Machine
+from scripts.machine.mounts import upper_type, why_not_durable
 from scripts.machine.probes import Probes, SystemProbes
 from scripts.machine.repetition_monitor import MachineMonitor, SystemMonitor
 
@@ -18,6 +20,16 @@ def monitor_of(machine: Machine) -> MachineMonitor:
     return SystemMonitor(machine.reader, machine.data_dir)
 
 
+def not_durable_on(machine: Machine, variables: Mapping[str, str] = os.environ) -> str:
+    """Return why no write to the data directory can be called durable, or "".
+
+    `variables` are the environment of this process.
+    """
+    below = upper_type(machine.mountinfo, machine.data_dir)
+    listed = machine.reader.file("/etc/ld.so.preload")
+    return why_not_durable(machine.mount, below, variables.get("LD_PRELOAD"), listed)
+
+
 @dataclass(frozen=True)
 class SystemAccess:
     """Factories of the objects that run programs and observe the machine."""
@@ -25,3 +37,4 @@ class SystemAccess:
     executor: Callable[[Mapping[str, str]], Executor] = Spawner  # from an environment
     surroundings: Callable[[Machine], MachineMonitor] = monitor_of
     probes: Callable[[Path], Probes] = SystemProbes  # from a folder on the disk
+    not_durable: Callable[[Machine], str] = not_durable_on

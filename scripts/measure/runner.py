@@ -1,6 +1,5 @@
 """The resources of one command: its locks, folders, executables and machine."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +12,6 @@ from scripts.doctor.admission import admit, subject_of
 from scripts.forecast.prediction import Forecast, load_history
 from scripts.machine.child_process import Executor
 from scripts.machine.host import Machine, environment_document, identity
-from scripts.machine.mounts import upper_type, why_not_durable
 from scripts.machine.probes import Progress
 from scripts.machine.reader import SystemReader
 from scripts.machine.system_access import SystemAccess
@@ -85,19 +83,10 @@ class Runner:
             request.selection,
             engines,
             identity(self.machine),
-            self.why_not_durable(),
+            self.system.not_durable(self.machine),
             ask_executables(self.executor, self.places.build_dir),
         )
         return with_passports(plan, request.config, self.places.results)
-
-    def why_not_durable(self) -> str:
-        """Return why no write to the data directory can be called durable, or ""."""
-        machine = self.machine
-        below = upper_type(machine.mountinfo, machine.data_dir)
-        listed = machine.reader.file("/etc/ld.so.preload")
-        return why_not_durable(
-            machine.mount, below, os.environ.get("LD_PRELOAD"), listed
-        )
 
     def stamp(self, engines: Iterable[Runnable]) -> None:
         """Record the stamps of the executables.

@@ -16,8 +16,8 @@ from report.durability.durability_plan import (
     PlannedTrial,
 )
 from report.durability.passport import OUTCOMES
-from report.terms.class_stamp import LOSES_NOTHING
 from report.terms.checksum import KEY, with_checksum
+from report.terms.class_stamp import LOSES_NOTHING
 from tests.builders import synthetic_run
 
 Document = dict[str, Any]
