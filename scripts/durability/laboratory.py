@@ -148,16 +148,16 @@ class _Worker:
     def _listen(self, process: "subprocess.Popen[str]") -> None:
         assert process.stdin is not None
         assert process.stdout is not None
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(self.spec.to_json())
-            process.stdin.close()
-        for line in process.stdout:
-            self._heard_s = time.monotonic()
-            event = json.loads(line)
-            if event["event"] == "trial":
-                self._record = event["record"]
-            else:
-                self._notify(TrialProgress(self.spec, event["done"], event["of"]))
+        with contextlib.suppress(BrokenPipeError), process.stdin as specification:
+            specification.write(self.spec.to_json())
+        with process.stdout as events:
+            for line in events:
+                self._heard_s = time.monotonic()
+                event = json.loads(line)
+                if event["event"] == "trial":
+                    self._record = event["record"]
+                else:
+                    self._notify(TrialProgress(self.spec, event["done"], event["of"]))
 
     def _is_silent(self) -> bool:
         limit = self.spec.timeout_s * _PATIENCE

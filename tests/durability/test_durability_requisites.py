@@ -1,0 +1,156 @@
+"""Where the power cannot be cut: what is missing, its remedy, and what is still tried."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scripts.durability import requisites as probes
+from scripts.trials import loop_device
+from scripts.trials.loop_device import NotOurs, shut_down
+from tests.durability.crash_lab import (
+    make_crash_lab,
+    passport,
+    run_folders,
+    statuses,
+    trials,
+)
+from tests.support.lab import Lab
+
+ALL = {"methods": ["kill", "shutdown", "log", "full"], "file_systems": ["ext4", "xfs"]}
+Take = Callable[[pytest.MonkeyPatch], None]
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    """Return a lab on a machine that has everything."""
+    lab = make_crash_lab(tmp_path, "crash_tested", **ALL)
+    block_log = lab.root / "build/common/block_log"
+    block_log.parent.mkdir()
+    block_log.write_text("")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "access", lambda *_: True)
+    monkeypatch.setattr(shutil, "which", lambda name, **_: f"/bin/{name}")
+    monkeypatch.setattr(probes, "NAMESPACES", ("env",))
+    return lab
+
+
+def without(path: str) -> Take:
+    """Return what takes a file away from a machine."""
+
+    def take(patch: pytest.MonkeyPatch) -> None:
+        patch.setattr(os, "access", lambda file, _: str(file) != path)
+
+    return take
+
+
+def not_root(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(os, "geteuid", lambda: 1000)
+
+
+def no_namespaces(patch: pytest.MonkeyPatch) -> None:
+    refusal = "echo 'unshare: Operation not permitted' >&2; exit 1"
+    patch.setattr(probes, "NAMESPACES", ("sh", "-c", refusal))
+
+
+def no_unshare(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(probes, "NAMESPACES", ("/nowhere/unshare",))
+
+
+def no_mkfs(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        shutil, "which", lambda name, **_: None if "xfs" in name else f"/bin/{name}"
+    )
+
+
+MISSING: dict[str, tuple[Take, str, str]] = {
+    "root": (not_root, "needs root", "sudo"),
+    "namespaces": (no_namespaces, "Operation not permitted", "--privileged"),
+    "unshare": (no_unshare, "cannot run unshare", "install util-linux"),
+    "loop": (without("/dev/loop-control"), "no loop devices", "kernel module loop"),
+    "fuse": (without("/dev/fuse"), "no FUSE (/dev/fuse)", "--device /dev/fuse"),
+    "mkfs": (no_mkfs, "no mkfs.xfs", "install xfsprogs, or leave xfs out with --fs"),
+}
+
+
+@pytest.mark.parametrize("thing", MISSING)
+def test_what_is_missing_is_named_with_its_remedy_and_nothing_is_written(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, thing: str
+) -> None:
+    take, fault, remedy = MISSING[thing]
+    take(monkeypatch)
+    done = lab.call("durability", "tiny", "--method", "log")
+    assert done.returncode == 4
+    assert "log: " in done.stderr and fault in done.stderr and remedy in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not run_folders(lab)
+    assert not list(lab.results.iterdir()) and not lab.data_files()
+
+
+def test_a_recorder_that_is_not_built_is_named(lab: Lab) -> None:
+    (lab.root / "build/common/block_log").unlink()
+    done = lab.call("durability", "tiny", "--method", "log")
+    assert done.returncode == 4
+    assert "common/block_log is not built: run scripts/setup" in done.stderr
+
+
+def test_a_machine_that_has_everything_lacks_nothing(lab: Lab) -> None:
+    done = lab.call("durability", "tiny", "--dry-run")
+    assert done.returncode == 0
+    assert "not possible" not in done.stdout
+    assert "1 setting, 6 trials" in done.stdout
+
+
+def test_what_does_not_need_what_is_missing_is_possible(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_mkfs(monkeypatch)
+    words = ("--method", "log", "--fs", "ext4", "--dry-run")
+    done = lab.call("durability", "tiny", *words)
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_root_only_kills_are_tried_and_the_class_is_as_documented(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    not_root(monkeypatch)
+    done = lab.call("durability", "tiny")
+    assert done.returncode == 4
+    assert "shutdown: needs root: run it with sudo" in done.stderr
+    assert "only kill -9 is tried" in done.stderr
+    assert statuses(trials(lab)) == [("one/durable", "ok")]
+    (row,) = passport(lab)["settings"]
+    assert row["proof"] == {"kind": "as documented", "states": 0}
+    assert row["found"]["class"] == "D3" == row["documented"]["class"]
+
+
+def test_a_suite_of_power_cuts_alone_tries_nothing(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    not_root(monkeypatch)
+    path = lab.root / "configs/durability/tiny.toml"
+    path.write_text(path.read_text().replace('"kill", ', ""))
+    done = lab.call("durability", "tiny")
+    assert done.returncode == 4
+    assert "the power cannot be cut here; nothing was tried" in done.stderr
+    assert not run_folders(lab)
+
+
+def test_a_disk_that_is_not_ours_is_not_shut_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a real disk is, nor a loop device that this process has not attached."""
+    with pytest.raises(NotOurs, match="not on a disk of this trial; nothing was shut"):
+        shut_down(tmp_path)
+    number = os.makedev(7, 250)
+    status = os.stat_result((0o40755, 2, number, 2, 0, 0, 0, 0, 0, 0))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", lambda _: status)
+        with pytest.raises(NotOurs):
+            shut_down(tmp_path)
+    (tmp_path / "file").write_text("the disk still takes writes")
+    with (tmp_path / "file").open("rb") as file:
+        os.fsync(file.fileno())
+    assert number not in loop_device._attached
