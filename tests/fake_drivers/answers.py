@@ -13,6 +13,15 @@ class Honest(FakeDriver):
     """Answers as the contract requires."""
 
 
+class Promising(FakeDriver):
+    """Promises that its synchronous writes are durable."""
+
+    def answer(self, benchmark: str, **changed: Any) -> Record:
+        if benchmark.endswith("sync"):
+            changed = {"promise": "loses nothing acknowledged", **changed}
+        return super().answer(benchmark, **changed)
+
+
 class Garbage(FakeDriver):
     """Answers nonsense of a different kind for each benchmark."""
 

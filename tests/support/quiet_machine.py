@@ -74,9 +74,15 @@ class SteadyProbes:
 
 
 def quiet_machine(executor: Callable[[Mapping[str, str]], Executor]) -> SystemAccess:
-    """Return the system access of this machine, which runs programs by `executor`."""
+    """Return the system access of this machine, which runs programs by `executor`.
+
+    Its writes can be durable, also in a temporary folder in memory.
+    """
     return SystemAccess(
-        executor, lambda machine: QuietSurroundings(machine.data_dir), SteadyProbes
+        executor,
+        lambda machine: QuietSurroundings(machine.data_dir),
+        SteadyProbes,
+        not_durable=lambda _machine: "",
     )
 
 
