@@ -47,7 +47,13 @@ from scripts.show.durability_view import (
 )
 from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output, print_note
-from scripts.store.run_places import CannotStart, RunPlaces, new_name, why_missing
+from scripts.store.run_places import (
+    CannotStart,
+    RunPlaces,
+    new_name,
+    refuse_full_disk,
+    why_missing,
+)
 from scripts.trials.trial_spec import KILL
 
 _STATES = IntegerType(1, MOST_STATES)
@@ -183,6 +189,7 @@ def _plan(
     command: str,
 ) -> DurabilityPlan:
     """Return the plan.  Raises CannotStart if nothing can be tried."""
+    refuse_full_disk(runner.places.data_dir)
     rates = config.suites.get(wanted.suite)
     suite = wanted.applied(_suite(config, runner.places.configs, wanted.suite))
     choice = chosen_engines(wanted.engines or ["default"], config, rates, find)

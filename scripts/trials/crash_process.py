@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.machine.child_process import tied_to_parent
+from scripts.planning.disk_room import looks_full
 from scripts.trials.crash_trace import CrashTrace, TraceKind, read_trace
 from scripts.trials.trial_spec import TrialSpec
 
@@ -124,7 +125,10 @@ class Writer:
             if "promise" in document:
                 return document
         words = self.log.with_suffix(".err").read_text(errors="replace")
-        problem = " ".join(words[-_STDERR_BYTES:].split()) or "it printed nothing"
+        problem = " ".join(words[-_STDERR_BYTES:].split())
+        if not problem and looks_full(self.log.parent):
+            problem = "no space left for its database"
+        problem = problem or "it printed nothing"
         raise TrialError(f"the writer did not open the database: {problem}")
 
     def error(self) -> str:

@@ -12,13 +12,13 @@ KILLS = {"methods": ["kill"], "kills": 2}
 
 
 def make_crash_lab(folder: Path, *kinds: str, **keys: Any) -> Lab:
-    """Return a lab with engines "one", "two" ... of these kinds, and a suite.
+    """Return a lab with an engine of each kind, which is its name, and a suite.
 
     `keys` are those of the suite; it tries two kills of each engine's level "durable".
     """
     lab = make_lab(folder)
-    for name, kind in zip(("one", "two", "three"), kinds, strict=False):
-        lab.engine(name, kind)
+    for kind in kinds:
+        lab.engine(kind.replace("_", "-"), kind)
     (lab.root / "configs/durability").mkdir()
     write_suite(lab, **{"settings": ["*/durable"], **KILLS, **keys})
     return lab

@@ -1,4 +1,4 @@
-"""Where the power cannot be cut: what is missing, its remedy, and what is still tried."""
+"""Where the power cannot be cut: what is missing, its remedy, what is still tried."""
 
 import os
 import shutil
@@ -120,7 +120,7 @@ def test_without_root_only_kills_are_tried_and_the_class_is_as_documented(
     assert done.returncode == 4
     assert "shutdown: needs root: run it with sudo" in done.stderr
     assert "only kill -9 is tried" in done.stderr
-    assert statuses(trials(lab)) == [("one/durable", "ok")]
+    assert statuses(trials(lab)) == [("crash-tested/durable", "ok")]
     (row,) = passport(lab)["settings"]
     assert row["proof"] == {"kind": "as documented", "states": 0}
     assert row["found"]["class"] == "D3" == row["documented"]["class"]

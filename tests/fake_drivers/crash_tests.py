@@ -138,6 +138,25 @@ class WritesNothing(CrashTested):
         return 1
 
 
+class HangsAtOpening(CrashTested):
+    """Hangs before it has opened a new database."""
+
+    def write_commits(self) -> int:
+        """Never end."""
+        time.sleep(3600)
+        return 0
+
+
+class FillsTheDisk(CrashTested):
+    """Takes all space of the disk, and fails."""
+
+    def write_commits(self) -> int:
+        """Write until the disk is full."""
+        with self.commits.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(1 << 16))
+
+
 class TracesNonsense(CrashTested):
     """Writes a trace of another format."""
 
