@@ -120,3 +120,97 @@ def test_writers_next_to_readers_must_do_the_same_work(
     assert all((f"not ranked: {reason}" in text) is not ranked for text in texts)
     if not ranked:
         assert sentences.chart_verdict(chart) == f"No engine is ranked: {reason}"
+
+
+FLOOR_NS = 100_000
+CHEAP = "cheaper than the disk: a durable write in {}, a sync in 100 µs"
+
+
+def durable_cell(
+    benchmark: str, *commit_ns: float, floor_ns: int | None = FLOOR_NS, **changed: Any
+) -> Cell:
+    """Return a cell with a line for each time per operation."""
+    name = CellName("alpha", "baseline", benchmark)
+    flags = {"sync": True, **changed.pop("options", {})}
+    lines = [
+        synthetic_records.line(asdict(name), n, options=flags)
+        | {"loop_ns": round(ns * synthetic_records.OPS), "sync_floor_ns": floor_ns}
+        | changed
+        for n, ns in enumerate(commit_ns, 1)
+    ]
+    return Cell(name, tuple(map(Measurement.of, lines)))
+
+
+def cheap(cell: Cell) -> str:
+    return eligibility.cheaper_than_disk(cell, BENCHMARKS[cell.name.benchmark])
+
+
+def test_a_durable_write_needs_half_of_the_time_of_a_sync_at_least() -> None:
+    assert cheap(durable_cell("fillrandsync", 50_000)) == ""
+    text = CHEAP.format("49.9 µs")
+    assert cheap(durable_cell("fillrandsync", 49_900)) == text
+
+
+def test_the_slowest_repetition_decides_whether_writes_are_cheap() -> None:
+    assert cheap(durable_cell("fillrandsync", 1_000, 50_000)) == ""
+    text = CHEAP.format("2.00 µs")
+    assert cheap(durable_cell("fillrandsync", 1_000, 2_000)) == text
+
+
+def test_a_batch_is_one_commit() -> None:
+    batch = {"batch_size": 100}
+    assert cheap(durable_cell("fillrandom", 500, options=batch)) == ""
+    assert cheap(durable_cell("fillrandom", 499, options=batch)) != ""
+
+
+def test_threads_may_share_a_sync() -> None:
+    """Four threads: each waits 50 us, and together they need 12.5 us per write."""
+    four = {"threads": 4}
+    assert cheap(durable_cell("fillrandom", 12_500, options=four)) == ""
+    assert cheap(durable_cell("fillrandom", 12_400, options=four)) != ""
+
+
+def test_reads_of_a_mix_need_no_sync() -> None:
+    """Of a thousand operations a tenth writes: 5 us per operation are 50 us a write."""
+    mixed: Any = {"ops_by_type": {"read": 900, "update": 100}}
+    assert cheap(durable_cell("ycsba", 5_000, **mixed)) == ""
+    assert cheap(durable_cell("ycsba", 4_900, **mixed)) != ""
+    only_reads: Any = {"ops_by_type": {"read": 1000, "update": 0}}
+    assert cheap(durable_cell("ycsba", 1, **only_reads)) == ""
+    deletes: Any = {"ops_by_type": {"read": 0, "delete": 1000}}
+    assert cheap(durable_cell("mix", 1, **deletes)) == ""
+
+
+def test_writes_next_to_readers_are_not_judged_by_the_rate_of_the_readers() -> None:
+    assert cheap(durable_cell("readwhilewriting", 1_000)) == ""
+
+
+def test_without_the_cost_of_a_sync_nothing_is_cheap() -> None:
+    assert cheap(durable_cell("fillrandsync", 1, floor_ns=None)) == ""
+    assert cheap(durable_cell("fillrandsync", 1, floor_ns=0)) == ""
+    old = durable_cell("fillrandsync", 1)
+    for m in old.repetitions:
+        del m.record["sync_floor_ns"]  # type: ignore[misc]
+    assert cheap(old) == ""
+
+
+def test_an_engine_that_is_cheaper_than_the_disk_has_no_rank(tmp_path: Path) -> None:
+    flags = {**synthetic_run.FLAGS, "cache_size": 1000}
+    rates = ("baseline", "Baseline", {"fillrandsync": 1000.0})
+    plan = synthetic_run.plan(synthetic_run.ENGINES[:3], [rates], flags=flags)
+    speeds = {"alpha": 1900.0, "beta-tree": 1000.0, "gamma": 500.0}
+    promise = {"promise": "loses nothing acknowledged", "sync_floor_ns": 1_100_000}
+    lines = synthetic_run.lines_of(
+        plan,
+        lambda cell, n: (
+            synthetic_records.line(cell, n, speeds[cell["engine"]] + n) | promise
+        ),
+    )
+    run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
+    (chart,) = comparison.compare(run).charts
+    alpha, *others = sorted(chart.rows, key=lambda row: row.engine.name)
+    assert alpha.unranked.startswith("cheaper than the disk: a durable write in 5")
+    assert not alpha.leads and alpha.off_best is None
+    assert [row.unranked for row in others] == ["", ""]
+    assert [ranking.winner for ranking in chart.accepted] == ["beta-tree"]
+    assert f"not ranked: {alpha.unranked}" in sentences.notes(alpha)
