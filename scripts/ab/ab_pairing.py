@@ -1,6 +1,7 @@
 """The plan of an A/B run, from the plans of its sides."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from report.model.ab_plan import AbPlan, differences_of_work
@@ -40,7 +41,7 @@ def paired(
     narrow_a, narrow_b = (narrowed_plan(plan, cells) for plan in (a, b))
     plan = AbPlan(narrow_a, narrow_b, labels, rule, same_build, counted)
     if not plan.able:
-        raise CannotStart(_obstacles(plan), NOT_COMPARABLE)
+        raise CannotStart(_obstacles(replace(plan, a=a, b=b)), NOT_COMPARABLE)
     return plan
 
 

@@ -150,6 +150,8 @@ class AbSession(Session[AbPlan]):
             for side, runner in self.sides.items()
             for note in runner.warnings(plan.sides[side], ())
         ]
+        if why := plan.a.not_durable:
+            notices.append(Notice(f"no durable write is measured: {why}", "warn"))
         if same_executables(plan) and not plan.same_build:
             notices.append(Notice(SAME_EXECUTABLES, "warn"))
         return notices

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from report.trust.judge import load_run
+from report.verdict.ab_judge import load_ab_run
 from scripts.machine.system_access import SystemAccess, not_durable_on
 from tests.support.command_line import CommandResult, call
 from tests.support.fake_executor import FakeExecutor
@@ -95,3 +96,24 @@ def test_the_cost_of_a_sync_is_in_each_durable_line_and_no_other(
         ("readseq", "latency"): "absent",
     }
     load_run(lab.run_folder)
+
+
+def ab(lab: Lab, *words: str) -> CommandResult:
+    build = ("--aa", "--a", str(lab.root / "build"))
+    rounds = ("--screen-rounds", "3", "--confirm-rounds", "4", "--no-counts")
+    return call(lab.arguments("ab", "lab", *build, *rounds, *words), in_memory())
+
+
+def test_two_builds_are_not_compared_by_writes_that_are_not_durable(lab: Lab) -> None:
+    done = ab(lab)
+    assert done.returncode == 0, done.stderr
+    assert f"no durable write is measured: {IN_MEMORY}" in done.stderr
+    assert {line["benchmark"] for line in lab.lines()} == {"fillseq", "readseq"}
+    document = load_ab_run(lab.run_folder)
+    assert {cell.name.benchmark for cell in document.cells} == {"fillseq", "readseq"}
+
+
+def test_if_no_cell_is_left_to_compare_the_reason_is_named(lab: Lab) -> None:
+    done = ab(lab, "-k", "*/fillseqsync")
+    assert done.returncode == 5
+    assert IN_MEMORY in done.stderr and list(lab.results.iterdir()) == []

@@ -10,6 +10,7 @@ import pytest
 from report.durability.durability_plan import PlannedSetting
 from report.terms.class_stamp import LOSES_NEWEST
 from report.trust.judge import load_run
+from report.verdict.ab_judge import load_ab_run
 from tests.builders import synthetic_durability as synthetic
 from tests.support.lab import Lab, make_lab
 
@@ -148,3 +149,15 @@ def test_a_variant_that_was_tried_has_its_own_class(lab: Lab) -> None:
     found = known(lab, "-e", "one,unlike", engine="unlike")
     assert found == {"buffered": ("D1 contradicted (9 states)", NEW)}
     assert load_run(lab.run_folder).plan.engine("one").passports.keys() == {"buffered"}
+
+
+def test_both_sides_of_an_ab_run_have_the_class(lab: Lab) -> None:
+    tried(lab, BUFFERED)
+    words = ("--aa", "--a", str(lab.root / "build"), "--no-counts")
+    done = lab.call(
+        "ab", "lab", *words, "--screen-rounds", "3", "--confirm-rounds", "4"
+    )
+    assert done.returncode == 0, done.stderr
+    plan = load_ab_run(lab.run_folder).plan
+    for side in plan.sides.values():
+        assert side.engine("one").passports["buffered"].stamp == "D3 proved (10 states)"
