@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from report.config.config_types import Config
-from report.durability.durability_folder import load_durability
+from report.durability.durability_folder import final_trials, load_durability
 from scripts.durability.durability_session import DurabilityEnding, DurabilitySession
 from scripts.measure.runner import Runner
 from scripts.show.durability_view import progress_view, show_result
@@ -33,7 +33,8 @@ def conclude_durability(
     ending: DurabilityEnding, output: Output, places: RunPlaces
 ) -> int:
     """Print what was found, write the page, and return the exit code."""
-    failed = any(record["status"] == "error" for record in ending.records)
+    final = final_trials(tuple(ending.records)).values()
+    failed = any(record["status"] == "error" for record in final)
     code = ending.exit_code or (3 if failed else 0)
     if not code and any(ending.plan.requisites.values()):
         code = UNFIT

@@ -20,13 +20,13 @@ def make_crash_lab(folder: Path, *kinds: str, **keys: Any) -> Lab:
     for kind in kinds:
         lab.engine(kind.replace("_", "-"), kind)
     (lab.root / "configs/durability").mkdir()
-    write_suite(lab, **{"settings": ["*/durable"], **KILLS, **keys})
+    write_suite(lab, **{**KILLS, **keys})
     return lab
 
 
 def write_suite(lab: Lab, **keys: Any) -> None:
     """Write the suite of a lab."""
-    keys = {"title": "T", "summary": "S", **keys}
+    keys = {"title": "T", "summary": "S", "settings": ["*/durable"], **keys}
     text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
     (lab.root / f"configs/durability/{SUITE}.toml").write_text(text)
 

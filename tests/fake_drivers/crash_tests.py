@@ -185,3 +185,14 @@ class LosesTheNewest(CrashTested):
         """Leave out the newest."""
         honest = super().finding()
         return {**honest, "prefix": max(0, honest["prefix"] - 1), "lost": 1}
+
+
+class NeedsALicence(CrashTested):
+    """Works once there is a file `licence` next to its executable."""
+
+    def write_commits(self) -> int:
+        """Write, if it may."""
+        if Path(self.path).with_name("licence").exists():
+            return super().write_commits()
+        print("no licence", file=sys.stderr)
+        return 1
