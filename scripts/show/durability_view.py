@@ -25,8 +25,8 @@ from scripts.show.output import Output
 from scripts.trials.trial_spec import FULL, KILL, LOG, SHUTDOWN, TrialSpec
 
 # Measured on two cores with two workers: of one state, and of starting a trial.
-_STATE_S = {KILL: 0.5, SHUTDOWN: 0.6, LOG: 0.12, FULL: 1.5}
-_START_S = {KILL: 0.2, SHUTDOWN: 0.5, LOG: 2.0, FULL: 0.5}
+_STATE_S = {KILL: 0.15, SHUTDOWN: 0.4, LOG: 0.04, FULL: 0.6}
+_START_S = {KILL: 0.3, SHUTDOWN: 0.5, LOG: 1.0, FULL: 0.5}
 WORKERS = 2
 
 
