@@ -49,7 +49,8 @@ def _entry(setting: PlannedSetting, trials: Sequence[TrialRecord]) -> dict[str, 
     able = [trial for trial in trials if trial["status"] == "ok"]
     documented = able[0]["documented"] if able else {"promise": "", "source": ""}
     promise = documented["promise"]
-    totals = _totals(t for t in able if t["method"] in AFTER_POWER_CUT)
+    cut = [trial for trial in able if trial["method"] in AFTER_POWER_CUT]
+    totals = _totals(cut)
     killed = _totals(t for t in able if t["method"] == "kill")
     found, corrupt = class_of(totals, killed, promise)
     tried = sum(totals.values())
@@ -64,8 +65,7 @@ def _entry(setting: PlannedSetting, trials: Sequence[TrialRecord]) -> dict[str, 
         "found": {"class": found, "may_be_corrupt": corrupt},
         "proof": {"kind": proof_of(totals, violations, promise), "states": tried},
         "covers": {
-            key: sum(t["covers"][key] for t in able if "covers" in t)
-            for key in ("tried", "held")
+            key: sum(t["covers"][key] for t in cut) for key in ("tried", "held")
         },
         "states": _rows(able),
         "duplicates": sum(t.get("duplicates", 0) for t in able),

@@ -35,7 +35,7 @@ _RECOVERY_SHARE = 10  # one state of so many is of a recovery that was cut
 def log_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
     """Record a writer, then try `spec.states` of the disks that a cut could leave."""
     with workspace(spec) as space:
-        writer, log = _recorded(spec, space)
+        writer, log = recorded(spec, space)
         described, trace = writer.describe(), writer.trace()
         evidence = Evidence(str(described["promise"]), spec.seed)
         silent = trace.without_disk([entry.at_ns for entry in log])
@@ -111,7 +111,7 @@ class _LogTrial:
             return audit(self._spec, self._disk.database, cut)
 
 
-def _recorded(spec: TrialSpec, space: Path) -> tuple[Writer, list[LoggedWrite]]:
+def recorded(spec: TrialSpec, space: Path) -> tuple[Writer, list[LoggedWrite]]:
     """Run a writer to its end on a disk whose log is recorded."""
     disk, path = TrialDisk(space, spec.fs), space / "disk.log"
     writer = Writer(spec, disk.database, space / "trace")

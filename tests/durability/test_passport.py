@@ -1,0 +1,125 @@
+"""The class of each setting, and its proof, from the trials of a run."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from report.durability.passport import passport_of
+from report.terms.class_stamp import LOSES_NEWEST, LOSES_NOTHING, MAY_BE_CORRUPT
+from report.terms.documents import validate
+from tests.builders.synthetic_durability import (
+    Document,
+    failed,
+    outcomes,
+    plan,
+    promised,
+    stage,
+    trial,
+    violation,
+)
+
+
+def entry(records: Sequence[Document], promise: str = LOSES_NOTHING) -> Any:
+    """Return the entry of the only setting; the document must be valid."""
+    passport = passport_of(plan(), tuple(promised(promise, records)))
+    validate(passport, "passport", "passport.json")
+    (found,) = passport["settings"]
+    return found
+
+
+def after_cuts(**counts: int) -> list[Document]:
+    """Return trials in which a power cut had these outcomes, and a kill none."""
+    return [trial("kill", ""), trial("log", states={"random": outcomes(**counts)})]
+
+
+@pytest.mark.parametrize(
+    ("counts", "promise", "found", "proof"),
+    [
+        ({"complete": 9}, LOSES_NOTHING, ("D3", False), "proved"),
+        ({"complete": 9}, LOSES_NEWEST, ("D3", False), "proved"),
+        ({"newest_lost": 1}, LOSES_NOTHING, ("D2", False), "contradicted"),
+        ({"newest_lost": 1}, LOSES_NEWEST, ("D2", False), "proved"),
+        ({"hole": 1}, LOSES_NEWEST, ("D1", False), "contradicted"),
+        ({"torn_batch": 1}, LOSES_NEWEST, ("D1", False), "contradicted"),
+        ({"unreadable": 1}, LOSES_NEWEST, ("D1", True), "contradicted"),
+        ({"wrong": 1}, LOSES_NEWEST, ("D1", True), "contradicted"),
+        ({"unwritable": 1}, LOSES_NEWEST, ("D1", True), "contradicted"),
+        ({"hole": 1}, MAY_BE_CORRUPT, ("D1", False), "proved"),
+        ({"unreadable": 1}, MAY_BE_CORRUPT, ("D1", True), "proved"),
+    ],
+)
+def test_the_worst_state_decides_the_class(
+    counts: dict[str, int], promise: str, found: tuple[str, bool], proof: str
+) -> None:
+    """One state is enough, among a thousand that lost nothing."""
+    counts = {"complete": 1000, **counts}
+    one = entry(after_cuts(**counts), promise)
+    assert (one["found"]["class"], one["found"]["may_be_corrupt"]) == found
+    assert one["proof"] == {"kind": proof, "states": sum(counts.values())}
+
+
+def test_what_is_lost_with_the_process_is_d0() -> None:
+    """However well the rest survives a power cut."""
+    killed = trial("kill", "", states={"acknowledged": outcomes(newest_lost=1)})
+    one = entry([killed, trial("log")], LOSES_NEWEST)
+    assert one["found"] == {"class": "D0", "may_be_corrupt": False}
+
+
+def test_without_a_power_cut_the_class_is_as_documented() -> None:
+    """A kill proves nothing about the machine."""
+    for promise, documented in ((LOSES_NOTHING, "D3"), (LOSES_NEWEST, "D2")):
+        one = entry([trial("kill", "")], promise)
+        assert one["found"]["class"] == documented
+        assert one["proof"] == {"kind": "as documented", "states": 0}
+    corrupt = entry([trial("kill", "")], MAY_BE_CORRUPT)
+    assert corrupt["found"] == {"class": "D1", "may_be_corrupt": True}
+
+
+def test_a_violation_contradicts_whatever_the_states_say() -> None:
+    """A durable write that does not cover earlier ones, or that reached no disk."""
+    for kind in ("uncovered", "without_disk"):
+        one = entry([trial("log", violations=[violation(kind)])])
+        assert one["proof"]["kind"] == "contradicted"
+
+
+def test_a_full_disk_says_nothing_of_a_power_cut() -> None:
+    """It is a finding of its own."""
+    full = trial(
+        "full", full=[stage(lost=3)], violations=[violation("full_disk_wrong")]
+    )
+    one = entry([trial("log"), full])
+    assert one["proof"]["kind"] == "proved"
+    assert one["full"] == [stage(lost=3)]
+    assert [v["kind"] for v in one["violations"]] == ["full_disk_wrong"]
+
+
+def test_a_trial_that_was_repeated_counts_once_with_its_last_line() -> None:
+    """`resume` repeats a trial that failed."""
+    one = entry([failed("log", "the worker was stuck"), *after_cuts(complete=5)])
+    assert one["proof"] == {"kind": "proved", "states": 5}
+    assert one["not_tried"] == []
+
+
+def test_a_trial_that_failed_is_no_proof_and_says_why() -> None:
+    """Nothing was tried after a power cut."""
+    one = entry([trial("kill", ""), failed("log", "no loop device")])
+    assert one["proof"]["kind"] == "as documented"
+    assert one["not_tried"] == ["no loop device"]
+
+
+def test_figures_of_trials_are_put_together() -> None:
+    """Sums, the maximum of what was lost, medians of times, violations by method."""
+    logs = [
+        trial("log", fs, most_lost=lost, violations=[violation("hole", count=lost)])
+        for fs, lost in (("ext4", 2), ("xfs", 7))
+    ]
+    one = entry([trial("shutdown"), *logs], LOSES_NEWEST)
+    assert one["most_lost"] == 7
+    assert one["covers"] == {"tried": 6, "held": 6}
+    assert one["open_ms"] == {"median": 2.0, "max": 9.0}
+    assert one["barriers_per_write"] == 1.0
+    (hole,) = one["violations"]
+    assert (hole["count"], hole["method"], hole["fs"]) == (9, "log", "ext4")
+    rows = {(row["method"], row["fs"]): row["tried"] for row in one["states"]}
+    assert rows == {("shutdown", "ext4"): 10, ("log", "ext4"): 10, ("log", "xfs"): 10}

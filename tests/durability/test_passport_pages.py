@@ -1,0 +1,75 @@
+"""The passport as people and programs read it."""
+
+import csv
+import io
+import re
+
+from report.durability.passport import passport_of
+from report.formats.passport_formats import render_csv, render_md, summary_lines
+from report.page.durability_page import render
+from tests.builders.synthetic_durability import (
+    outcomes,
+    plan,
+    recorded,
+    setting,
+    stage,
+    trial,
+    violation,
+)
+
+HOSTILE = "</td><script>alert(1)</script> | `x` [a](javascript:b)"
+FILE = "reproducers/alpha-durable-log-ext4-0-hole.kvmcut"
+RECORDS = [
+    trial("kill", ""),
+    trial(
+        "log",
+        states={"random": outcomes(complete=5, hole=2)},
+        violations=[violation("hole", count=2, detail=HOSTILE, reproducer=FILE)],
+        covers={"tried": 3, "held": 1},
+    ),
+    trial("full", full=[stage(error=HOSTILE)]),
+]
+RUN = recorded(RECORDS, plan(setting(title=HOSTILE)))
+
+
+def test_every_form_shows_class_proof_cover_and_violation() -> None:
+    """And the command that shows the violation again."""
+    passport = passport_of(RUN.plan, RUN.trials)
+    forms = [render(RUN), render_md(RUN), "\n".join(summary_lines(passport))]
+    for text in forms:
+        plain = text.replace("\N{NO-BREAK SPACE}", " ").replace("<wbr>", "")
+        for words in (
+            "alpha/durable",
+            "D1 contradicted (7 states)",
+            "no (2 of 3)",
+            "a later write is there, and an earlier one is not",
+            f"--replay results/{RUN.plan.run}/{FILE}",
+        ):
+            assert words in plain, words
+
+
+def test_texts_of_a_run_are_shown_as_texts() -> None:
+    """A run from elsewhere cannot put markup into a page or a document."""
+    page, markdown = render(RUN), render_md(RUN)
+    assert page.count("<script") == 1  # the page's own
+    assert "alert(1)" in page
+    assert not re.search(r"(?<!\\)<script", markdown)
+
+
+def test_what_was_not_possible_is_said() -> None:
+    """With the reason, on the page and in Markdown."""
+    why = {"kill": "", "log": "no FUSE (/dev/fuse)"}
+    run = recorded([trial("kill", "")], plan(requisites=why))
+    for text in (render(run), render_md(run)):
+        assert "no FUSE (/dev/fuse)" in text
+        assert "D3 as documented" in text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_csv_has_a_row_for_each_aim() -> None:
+    """With the figures of the setting in each."""
+    rows = list(csv.DictReader(io.StringIO(render_csv(RUN))))
+    found = [(r["method"], r["aim"], r["tried"], r["hole"], r["proof"]) for r in rows]
+    assert found == [
+        ("kill", "acknowledged", "10", "0", "contradicted"),
+        ("log", "random", "7", "2", "contradicted"),
+    ]
