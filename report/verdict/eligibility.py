@@ -19,8 +19,8 @@ from report.terms.rulebook import WRITING_TYPES, Benchmark, Flags
 LEAST_TIMED_NS = 500_000_000
 # Beside readers: the fastest writer may write this many times as much as the slowest.
 MOST_TIMES_WRITTEN = 1.1
-# A durable commit may take this share of the fastest sync of the disk (R14 of
-# METHODOLOGY): half, as the two are not measured at the same moment.
+# A durable commit takes at least this share of the fastest sync of the disk (R14 of
+# METHODOLOGY).  Half, as the two are not measured at the same moment.
 LEAST_OF_FLOOR = 0.5
 _DIFFERENT_WRITERS = "the writers next to the readers did different work"
 
@@ -33,6 +33,7 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
     missing.
     """
     alone, obstacles, able = {}, {}, {}
+    floor_ns = _sync_floor_ns(run, scenario, benchmark)
     for engine in run.plan.engines:
         name = CellName(engine.name, scenario, benchmark)
         cell = run.cell(engine.name, scenario, benchmark)
@@ -41,7 +42,7 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
             continue
         if cell.assertions_live:
             alone[engine.name] = "live assertions"
-        elif reason := _not_credible(cell, declared):
+        elif reason := _not_credible(cell, declared, floor_ns):
             alone[engine.name] = reason
         elif reason := obstacle(cell, declared, run.plan.flags(name)):
             obstacles[engine.name] = (engine.title, reason)
@@ -72,9 +73,10 @@ def obstacle(cell: Cell, benchmark: Benchmark, flags: Flags) -> str:
     return f"only {data} of data for {memory} of cache and buffers"
 
 
-def _not_credible(cell: Cell, benchmark: Benchmark) -> str:
+def _not_credible(cell: Cell, benchmark: Benchmark, floor_ns: int) -> str:
     """Return why the rate of a cell says nothing about its engine, or ""."""
-    return _short_fill(cell, benchmark) or cheaper_than_disk(cell, benchmark)
+    short = _short_fill(cell, benchmark)
+    return short or cheaper_than_disk(cell, benchmark, floor_ns)
 
 
 def _short_fill(cell: Cell, benchmark: Benchmark) -> str:
@@ -86,24 +88,31 @@ def _short_fill(cell: Cell, benchmark: Benchmark) -> str:
     return f"only {written:,} of {planned:,} entries"
 
 
-def cheaper_than_disk(cell: Cell, benchmark: Benchmark) -> str:
+def cheaper_than_disk(cell: Cell, benchmark: Benchmark, floor_ns: int) -> str:
     """Return how durable writes took less time than the disk needs for one, or "".
 
-    Each line has its own floor, measured right after it; the cell has the slowest of
-    its ratios.
+    The slowest repetition decides.  Lines without a floor of their own do not promise
+    that their writes are durable, or are old.
     """
-    ratios = []
-    for m in cell.repetitions:
-        floor_ns, commit_ns = m.figure("sync_floor_ns"), _commit_ns(m, benchmark)
-        if not floor_ns or commit_ns is None:
-            return ""
-        ratios.append((commit_ns / floor_ns, floor_ns))
-    if not ratios or max(ratios)[0] >= LEAST_OF_FLOOR:
+    times_ns = [_commit_ns(m, benchmark) for m in cell.repetitions]
+    floors_ns = [m.figure("sync_floor_ns") for m in cell.repetitions]
+    known_ns = [ns for ns in times_ns if ns is not None]
+    if not (all(floors_ns) and known_ns and len(known_ns) == len(times_ns)):
         return ""
-    ratio, floor_ns = max(ratios)
-    took = numbers.seconds(ratio * floor_ns)
-    least = numbers.seconds(floor_ns)
+    if max(known_ns) >= LEAST_OF_FLOOR * floor_ns:
+        return ""
+    took, least = numbers.seconds(max(known_ns)), numbers.seconds(floor_ns)
     return f"cheaper than the disk: a durable write in {took}, a sync in {least}"
+
+
+def _sync_floor_ns(run: Measured, scenario: str, benchmark: str) -> int:
+    """Return the least time of a sync after any repetition of a chart, 0 if unknown.
+
+    One of them may be slow because of other work on the disk.
+    """
+    cells = (run.cell(e.name, scenario, benchmark) for e in run.plan.engines)
+    lines = (m for cell in cells if cell for m in cell.repetitions)
+    return min(filter(None, (m.figure("sync_floor_ns") for m in lines)), default=0)
 
 
 def _commit_ns(m: Measurement, benchmark: Benchmark) -> float | None:
