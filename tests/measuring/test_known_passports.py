@@ -151,6 +151,20 @@ def test_a_variant_that_was_tried_has_its_own_class(lab: Lab) -> None:
     assert load_run(lab.run_folder).plan.engine("one").passports.keys() == {"buffered"}
 
 
+def test_what_was_tried_of_a_variant_counts_before_its_engine(lab: Lab) -> None:
+    lab.engine("like", None, "variant", VARIANT)
+    tried(lab, synthetic.setting("like/buffered"))
+    tried(lab, BUFFERED, run=NEW)
+    assert known(lab, "-e", "one,like", engine="like") == PROVED
+
+
+def test_the_level_of_a_scenario_is_not_a_flag_that_differs(lab: Lab) -> None:
+    tried(lab, BUFFERED)
+    flags: Any = {"num": 64, "key_size": 16, "value_size": 100}
+    lab.scenario(benchmarks=("fillseq",), flags={**flags, "durability": "durable"})
+    assert known(lab) == PROVED
+
+
 def test_both_sides_of_an_ab_run_have_the_class(lab: Lab) -> None:
     tried(lab, BUFFERED)
     words = ("--aa", "--a", str(lab.root / "build"), "--no-counts")
