@@ -12,7 +12,13 @@ from typing import Any
 
 from scripts.machine.child_process import tied_to_parent
 from scripts.planning.disk_room import looks_full
-from scripts.trials.crash_trace import CrashTrace, TraceKind, read_trace
+from scripts.trials.crash_trace import (
+    CrashTrace,
+    TraceKind,
+    TraceRecord,
+    read_trace,
+    records_from,
+)
 from scripts.trials.trial_spec import TrialSpec
 
 _POLL_S = 0.0005
@@ -101,14 +107,17 @@ class Writer:
             self.kill()
             return "hang"
 
-    def wait_until(self, holds: Callable[[CrashTrace], bool]) -> bool:
-        """Wait until the trace is as wanted; return False if the writer ends before."""
+    def wait_until(self, holds: Callable[[TraceRecord], bool]) -> bool:
+        """Wait for a record of the trace; return False if the writer ends before."""
         assert self.process is not None
         limit = time.monotonic() + self._timeout_s
+        seen = 0
         while True:
             has_ended = self.process.poll() is not None
-            if holds(self.trace()):
+            records = records_from(self.trace_path, seen)
+            if any(map(holds, records)):
                 return True
+            seen += len(records)
             if has_ended or time.monotonic() > limit:
                 return False
             time.sleep(_POLL_S)
@@ -143,9 +152,14 @@ class Writer:
         return [_object(line) for line in text.splitlines()]
 
 
-def is_ready(trace: CrashTrace) -> bool:
+def is_ready(record: TraceRecord) -> bool:
     """Return whether the writer waits to be cut, or has done everything."""
-    return any(r.kind in (TraceKind.READY, TraceKind.DONE) for r in trace.records[-8:])
+    return record.kind in (TraceKind.READY, TraceKind.DONE)
+
+
+def has_started(record: TraceRecord) -> bool:
+    """Return whether the writer opens the database."""
+    return record.kind == TraceKind.OPEN_BEGINS
 
 
 @dataclass(frozen=True)

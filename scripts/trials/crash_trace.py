@@ -189,6 +189,18 @@ def read_trace(path: Path, phases: str) -> CrashTrace:
     return CrashTrace(head.commit, phase_names(phases), tuple(records[1:]))
 
 
+def records_from(path: Path, number: int) -> list[TraceRecord]:
+    """Return the records from one on, of a trace that is being written."""
+    try:
+        with path.open("rb") as file:
+            file.seek(number * _RECORD.size)
+            content = file.read()
+    except FileNotFoundError:
+        return []
+    whole = len(content) // _RECORD.size * _RECORD.size
+    return [TraceRecord(*words) for words in _RECORD.iter_unpack(content[:whole])]
+
+
 def bytes_before(path: Path, end_ns: int) -> bytes:
     """Return a trace without what was recorded at or after a time."""
     content = path.read_bytes()

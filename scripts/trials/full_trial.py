@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.trials.crash_process import AuditFinding, Cut, Writer, audit
-from scripts.trials.crash_trace import CrashTrace, TraceKind
+from scripts.trials.crash_trace import TraceKind, TraceRecord
 from scripts.trials.evidence import Evidence
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
@@ -31,9 +31,9 @@ class Stage:
     phase: int  # the index in `phases` at which it happens
     left_bytes: int
 
-    def has_come(self, trace: CrashTrace) -> bool:
+    def has_come(self, record: TraceRecord) -> bool:
         """Return whether the writer is there."""
-        return any(r.kind == self.kind and r.phase == self.phase for r in trace.records)
+        return record.kind == self.kind and record.phase == self.phase
 
 
 _BEGINS = TraceKind.PHASE_BEGINS

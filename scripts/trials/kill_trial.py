@@ -5,7 +5,7 @@ import shutil
 import time
 from typing import Any
 
-from scripts.trials.crash_process import Cut, Writer, audit, is_ready
+from scripts.trials.crash_process import Cut, Writer, audit, has_started, is_ready
 from scripts.trials.evidence import Evidence
 from scripts.trials.progress import Report
 from scripts.trials.trial_spec import TrialSpec
@@ -26,7 +26,7 @@ def kill_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
         silent = number % 2 == 0
         after = f"--crash_after={rng.randint(1, _MOST_SILENT_COMMITS)}"
         with writer.running(*([after] if silent else [])):
-            writer.wait_until(is_ready if silent else lambda t: bool(t.started_ns))
+            writer.wait_until(is_ready if silent else has_started)
             if not silent:
                 time.sleep(rng.random() * _LONGEST_RUN_S)
             cut_ns = time.monotonic_ns()

@@ -11,7 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scripts.trials.crash_process import Cut, Writer, audit, audit_command, is_ready
+from scripts.trials.crash_process import (
+    Cut,
+    Writer,
+    audit,
+    audit_command,
+    has_started,
+    is_ready,
+)
 from scripts.trials.crash_trace import (
     ACKNOWLEDGED,
     BATCH,
@@ -19,8 +26,8 @@ from scripts.trials.crash_trace import (
     COVERING_WRITE,
     RANDOM,
     RECOVERY,
-    CrashTrace,
     TraceKind,
+    TraceRecord,
     phase_names,
 )
 from scripts.trials.evidence import Evidence
@@ -40,7 +47,7 @@ class Moment:
     """When to cut: as soon as the trace is so, and up to `delay_s` later."""
 
     aim: str  # "": what the writer was doing at the cut
-    holds: Callable[[CrashTrace], bool]
+    holds: Callable[[TraceRecord], bool]
     delay_s: float = 0.0
     after: int = 0  # the writer stops after this commit, so that silence follows
 
@@ -56,8 +63,8 @@ def moments(rng: random.Random, phases: Sequence[str]) -> list[Moment]:
         Moment("", _has(TraceKind.OPENED, phases, "first"), _LONGEST_DELAY_S / 10),
         Moment(BATCH, _has(TraceKind.COMMIT_BEGINS, phases, "batch")),
         Moment(CLOSE, _has(TraceKind.CLOSE_BEGINS, phases, "close")),
-        Moment(RANDOM, lambda trace: bool(trace.started_ns), _LONGEST_DELAY_S),
-        Moment(RECOVERY, lambda trace: bool(trace.started_ns), _LONGEST_DELAY_S),
+        Moment(RANDOM, has_started, _LONGEST_DELAY_S),
+        Moment(RECOVERY, has_started, _LONGEST_DELAY_S),
     ]
     for phase in ("growth", "settle", "compact"):
         begins = _has(TraceKind.PHASE_BEGINS, phases, phase)
@@ -67,16 +74,12 @@ def moments(rng: random.Random, phases: Sequence[str]) -> list[Moment]:
 
 def _has(
     kind: TraceKind, phases: Sequence[str], phase: str, durable: bool = False
-) -> Callable[[CrashTrace], bool]:
+) -> Callable[[TraceRecord], bool]:
     number = phases.index(phase) if phase in phases else -1
 
-    def holds(trace: CrashTrace) -> bool:
-        return any(
-            record.kind == kind
-            and record.phase == number
-            and (not durable or record.durable)
-            for record in reversed(trace.records)
-        )
+    def holds(record: TraceRecord) -> bool:
+        is_durable = not durable or bool(record.durable)
+        return record.kind == kind and record.phase == number and is_durable
 
     return holds
 
