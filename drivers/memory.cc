@@ -1,12 +1,14 @@
 // memory: a std::map, the reference of the tests: what it answers is right by
-// definition.  Each batch is also appended to a log, in one write(2), from
-// which the map is rebuilt when the database is reopened.  A shared mutex
+// definition.  Each batch is also appended to a log, with its sum, from which
+// the map is rebuilt when the database is reopened.  A batch that a crash has
+// left in part, which was not acknowledged, ends the log.  A shared mutex
 // admits any number of readers or one writer.
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <mutex>
 #include <shared_mutex>
@@ -20,6 +22,19 @@ namespace {
 constexpr char kDocument[] = "drivers/memory.cc";
 constexpr uint32_t kDeleted = UINT32_MAX;  // takes the place of a value's size
 
+// Precedes the updates of a batch in the log.
+struct Head {
+  uint64_t bytes = 0, sum = 0;
+};
+
+// FNV-1a.
+uint64_t Sum(std::string_view bytes) {
+  uint64_t sum = 0xcbf29ce484222325u;
+  for (const char byte : bytes)
+    sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
+  return sum;
+}
+
 void AppendSize(std::string& log, size_t bytes) {
   const auto size = static_cast<uint32_t>(bytes);
   log.append(reinterpret_cast<const char*>(&size), sizeof(size));
@@ -31,10 +46,10 @@ class Memory final : public Database {
       : sync_(options.durability == Durability::kDurable),
         file_((options.path / "log").string()) {
     if (options.durability == Durability::kConsistent)
-      throw Unsupported("the log has no sums that would reveal a lost part");
-    Replay();
-    fd_ = open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+      throw Unsupported("it promises nothing of what it has not synchronized");
+    fd_ = open(file_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     Require(fd_ >= 0);
+    if (Replay() == 0) SyncName(options.path);
   }
   ~Memory() override { close(fd_); }
 
@@ -48,12 +63,16 @@ class Memory final : public Database {
 
   void Write(std::span<const Update> batch, bool sync) {
     const std::lock_guard lock(mutex_);
-    log_.clear();
+    log_.assign(sizeof(Head), '\0');
     for (const Update& update : batch) {
       AppendSize(log_, update.key.size());
       AppendSize(log_, update.value ? update.value->size() : kDeleted);
       log_.append(update.key).append(update.value.value_or(""));
     }
+    const std::string_view updates =
+        std::string_view(log_).substr(sizeof(Head));
+    const Head head = {updates.size(), Sum(updates)};
+    std::memcpy(log_.data(), &head, sizeof(head));
     // On a full disk, write() writes a part and fails at the next call.
     for (size_t done = 0; done < log_.size();) {
       const ssize_t more = write(fd_, log_.data() + done, log_.size() - done);
@@ -83,19 +102,44 @@ class Memory final : public Database {
     }
   }
 
-  void Replay() {
+  // Makes the name of a new log survive a loss of power.
+  void SyncName(const std::filesystem::path& folder) const {
+    const int fd = open(folder.c_str(), O_RDONLY | O_CLOEXEC);
+    Require(fd >= 0 && fsync(fd) == 0);
+    close(fd);
+  }
+
+  // Applies the batches up to the first that is not whole, cuts that off, and
+  // returns the bytes that are left.
+  uint64_t Replay() {
     std::ifstream in(file_, std::ios::binary);
+    const uint64_t size = std::filesystem::file_size(file_);
+    uint64_t end = 0;  // of the batches that were applied
+    Head head;
+    std::string batch;
+    while (in.read(reinterpret_cast<char*>(&head), sizeof(head)) &&
+           head.bytes <= size - end - sizeof(head)) {
+      batch.resize(head.bytes);
+      in.read(batch.data(), static_cast<std::streamsize>(batch.size()));
+      if (!in || Sum(batch) != head.sum) break;
+      ApplyAll(batch);
+      end += sizeof(head) + head.bytes;
+    }
+    if (end < size) Require(ftruncate(fd_, static_cast<off_t>(end)) == 0);
+    return end;
+  }
+
+  void ApplyAll(std::string_view batch) {
     uint32_t sizes[2];
-    std::string bytes;
-    while (in.read(reinterpret_cast<char*>(sizes), sizeof(sizes))) {
+    while (!batch.empty()) {
+      std::memcpy(sizes, batch.data(), sizeof(sizes));
+      batch.remove_prefix(sizeof(sizes));
       const bool deleted = sizes[1] == kDeleted;
-      bytes.resize(sizes[0] + (deleted ? 0 : sizes[1]));
-      if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
-        throw std::runtime_error(file_ + ": the log ends within an entry");
-      }
-      const std::string_view both = bytes;
-      Apply(both.substr(0, sizes[0]),
-            deleted ? std::nullopt : std::optional(both.substr(sizes[0])));
+      const std::string_view key = batch.substr(0, sizes[0]);
+      batch.remove_prefix(sizes[0]);
+      Apply(key,
+            deleted ? std::nullopt : std::optional(batch.substr(0, sizes[1])));
+      if (!deleted) batch.remove_prefix(sizes[1]);
     }
   }
 
