@@ -1,5 +1,6 @@
 #include "common/crash/survivors.h"
 
+#include <optional>
 #include <string_view>
 
 namespace kvmatrix {
@@ -11,7 +12,8 @@ constexpr uint64_t kAbsentKeys = 3;  // that are read although none was written
 
 Survivors ReadSurvivors(Session& session, const History& history) {
   Survivors survivors;
-  std::map<std::string, std::string, std::less<>> values;
+  // What was found under each key that was asked for.
+  std::map<std::string, std::optional<std::string>, std::less<>> values;
   for (const auto& [key, versions] : history.versions()) {
     const std::string text = CrashKey(key);
     const auto value = session.Get(text);
@@ -19,7 +21,7 @@ Survivors ReadSurvivors(Session& session, const History& history) {
     survivors.keys[key] = found;
     survivors.foreign += found.is_foreign;
     survivors.entries += value.has_value();
-    if (value) values[text] = *value;
+    values[text] = value;
   }
   for (uint64_t i = 0; i < kAbsentKeys; ++i)
     survivors.foreign += session.Get(CrashKey(kCrashKeys + i)).has_value();
@@ -27,9 +29,13 @@ Survivors ReadSurvivors(Session& session, const History& history) {
   session.Scan(
       "", Order::kForward, [&](std::string_view key, std::string_view value) {
         if (key.starts_with(kProbePrefix)) return true;
-        ++scanned;
         const auto it = values.find(key);
         if (it == values.end()) {
+          ++survivors.foreign;
+          return true;
+        }
+        ++scanned;
+        if (!it->second) {
           survivors.difference = "a scan finds the key " + std::string(key) +
                                  ", and a get does not";
         } else if (it->second != value) {
@@ -38,10 +44,10 @@ Survivors ReadSurvivors(Session& session, const History& history) {
         }
         return true;
       });
-  if (survivors.difference.empty() && scanned != values.size())
+  if (survivors.difference.empty() && scanned != survivors.entries)
     survivors.difference = "a scan finds " + std::to_string(scanned) +
                            " entries, and gets find " +
-                           std::to_string(values.size());
+                           std::to_string(survivors.entries);
   return survivors;
 }
 
