@@ -5,14 +5,20 @@
 //   never      does not sync
 //   seldom     syncs one commit in five
 //   elsewhere  syncs another file
-//   deaf       ignores all errors of the disk
+//   shallow    writes the data to the disk, but not the size of the file
+//   unlisted   has each commit in a new file, of which it does not sync the
+//   name deaf       ignores all errors of the disk
 //
-// Under any other name it is honest.
+// Under any other name it is honest; as "renames" it does what "unlisted" does,
+// and syncs the name.
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace {
@@ -20,6 +26,37 @@ namespace {
 constexpr int kSeldom = 5;
 
 bool Lies(std::string_view lie) { return program_invocation_short_name == lie; }
+
+// Opens a copy of a file, which takes its place.
+int Replace(const std::filesystem::path& file) {
+  const std::filesystem::path copy = file.string() + ".new";
+  std::filesystem::remove(copy);  // of an engine that a cut has ended
+  std::filesystem::copy_file(file, copy);
+  // On a full disk, libstdc++ 12 may copy a part and report no error.
+  if (std::filesystem::file_size(copy) != std::filesystem::file_size(file)) {
+    errno = ENOSPC;
+    return -1;
+  }
+  const int fd = open(copy.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+  if (fd < 0 || fsync(fd) != 0) return -1;
+  return rename(copy.c_str(), file.c_str()) == 0 ? fd : -1;
+}
+
+int SyncName(const std::filesystem::path& file) {
+  const int fd = open(file.parent_path().c_str(), O_RDONLY | O_CLOEXEC);
+  const int result = fsync(fd);
+  close(fd);
+  return result;
+}
+
+int SyncNewFile(int fd) {
+  const auto file =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd));
+  const int copy = Replace(file);
+  if (copy < 0 || dup3(copy, fd, O_CLOEXEC) < 0) return -1;
+  close(copy);
+  return Lies("unlisted") ? 0 : SyncName(file);
+}
 
 int SyncAsItSays(int fd) {
   static int commits = 0;
@@ -30,6 +67,12 @@ int SyncAsItSays(int fd) {
         open("/proc/self/exe", O_RDONLY | O_CLOEXEC);  // durable already
     return fdatasync(other);
   }
+  if (Lies("shallow")) {
+    return sync_file_range(fd, 0, 0,
+                           SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                               SYNC_FILE_RANGE_WAIT_AFTER);
+  }
+  if (Lies("unlisted") || Lies("renames")) return SyncNewFile(fd);
   const int result = fdatasync(fd);
   return Lies("deaf") ? 0 : result;
 }

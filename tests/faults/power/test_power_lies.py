@@ -1,6 +1,6 @@
 """Lies about durability, which only a cut of the power or a full disk can show.
 
-The numbers are those of the lying engines in METHODOLOGY's list of faults.
+The numbers are those in `tests/faults/elsewhere.toml`.
 """
 
 from pathlib import Path
@@ -8,66 +8,83 @@ from typing import Any
 
 import pytest
 
-from scripts.durability.laboratory import Laboratory, TrialEnded
-from scripts.durability.requisites import requisites
-from scripts.machine.child_process import Stop
-from scripts.trials.trial_spec import FULL, LOG, SHUTDOWN, TrialSpec
+from scripts.trials.evidence import NEWEST_LOST, WITHOUT_DISK
+from scripts.trials.trial_spec import FULL, LOG, SHUTDOWN
 from tests.places import BUILD
+from tests.support.one_trial import (
+    durable_spec,
+    outcomes_in,
+    records_of,
+    skip_unless_possible,
+)
 
 pytestmark = pytest.mark.slow
-_LIAR = BUILD / "tests/db_bench_liar"
-_STATES = {LOG: 120, SHUTDOWN: 8, FULL: 1}
+LIAR = BUILD / "tests/db_bench_liar"
+STATES = {LOG: 60, SHUTDOWN: 8, FULL: 2}
+PHASES = "first:5,single:40,batch:4,growth:10,close:10"
+FULL_DISK_WRONG = "full_disk_wrong"
+
+# The lie, how the disk is cut, and exactly the violations that this shows.
+CAUGHT = {
+    "M13 never": {
+        LOG: {NEWEST_LOST, WITHOUT_DISK},
+        SHUTDOWN: {NEWEST_LOST},
+    },
+    "M14 seldom": {
+        LOG: {NEWEST_LOST, WITHOUT_DISK},
+        SHUTDOWN: {NEWEST_LOST},
+    },
+    "M15 elsewhere": {
+        LOG: {NEWEST_LOST, WITHOUT_DISK},
+        SHUTDOWN: {NEWEST_LOST},
+    },
+    "M15 shallow": {LOG: {NEWEST_LOST}, SHUTDOWN: {NEWEST_LOST}},
+    "M16 unlisted": {LOG: {NEWEST_LOST}, SHUTDOWN: {NEWEST_LOST}},
+    "M19 deaf": {FULL: {FULL_DISK_WRONG}},
+    "M20 deaf": {SHUTDOWN: {WITHOUT_DISK}},
+}
+# Of each commit; an engine that syncs another file has them all.
+BARRIERS = {"never": 0.0, "seldom": 0.2, "elsewhere": 1.0, "unlisted": 1.0}
+CUTS = [(lie, method) for lie, methods in CAUGHT.items() for method in methods]
 
 
-def violations(lie: str, method: str, folder: Path) -> dict[str, Any]:
-    """Return the kinds of violations that one trial of a liar finds, and how many."""
-    why = requisites((method,), ("ext4",), BUILD / "common/block_log")[method]
-    if why:
-        pytest.skip(why)
-    program = folder / (lie or "honest")  # the liar goes by its name
-    program.symlink_to(_LIAR)
-    spec = TrialSpec(
-        setting="liar/durable",
-        engine="liar",
-        method=method,
-        fs="ext4",
-        recording=0,
-        states=_STATES[method],
-        seed=7,
-        executable=str(program),
-        block_log=str(BUILD / "common/block_log"),
-        flags=("--durability=durable",),
-        timeout_s=60.0,
-        reproducers="",
-        folder="",
-        phases="first:5,single:40,batch:4,growth:10,close:10",
-    )
-    for event in Laboratory(folder, Stop(), 1).events([spec]):
-        if isinstance(event, TrialEnded):
-            assert event.record["status"] == "ok", event.record["reason"]
-            return {v["kind"]: v["count"] for v in event.record["violations"]}
-    raise AssertionError("the trial did not end")
+def record_of(lie: str, method: str, folder: Path, fs: str = "ext4") -> dict[str, Any]:
+    """Return the record of one trial of the liar, which goes by its name."""
+    skip_unless_possible(method, fs)
+    assert LIAR.is_file(), "run scripts/setup --test"
+    program = folder / lie
+    program.symlink_to(LIAR)
+    spec = durable_spec(program, method, fs, STATES[method], 7, PHASES)
+    (record,) = records_of([spec], folder)
+    return record
 
 
-@pytest.mark.parametrize("method", [LOG, SHUTDOWN, FULL])
-def test_the_honest_engine_is_clean(method: str, tmp_path: Path) -> None:
-    """The same engine, without a lie."""
-    assert violations("", method, tmp_path) == {}
+def kinds_in(record: dict[str, Any]) -> set[str]:
+    return {violation["kind"] for violation in record["violations"]}
 
 
-@pytest.mark.parametrize("lie", ["never", "seldom", "elsewhere"])
-def test_a_commit_that_was_not_synchronised_is_lost(lie: str, tmp_path: Path) -> None:
-    """M13 never, M14 one commit in five, M15 the wrong file."""
-    found = violations(lie, LOG, tmp_path)
-    assert found.keys() & {"newest_lost", "unreadable", "torn_batch"}
+@pytest.mark.parametrize(("lie", "method"), CUTS)
+def test_a_lie_is_caught_by_what_it_does(lie: str, method: str, tmp_path: Path) -> None:
+    name = lie.split()[1]
+    record = record_of(name, method, tmp_path)
+    assert kinds_in(record) == CAUGHT[lie][method]
+    if method == LOG and name in BARRIERS:
+        assert record["barriers_per_write"] == BARRIERS[name]
 
 
-def test_a_commit_after_the_disk_is_gone_is_no_commit(tmp_path: Path) -> None:
-    """M20: the error of the disk is swallowed."""
-    assert "without_disk" in violations("deaf", SHUTDOWN, tmp_path)
+@pytest.mark.parametrize(
+    ("twin", "method"),
+    [("honest", LOG), ("honest", SHUTDOWN), ("honest", FULL), ("renames", LOG)],
+)
+def test_the_honest_twin_is_clean(twin: str, method: str, tmp_path: Path) -> None:
+    record = record_of(twin, method, tmp_path)
+    assert not record["violations"]
+    found = outcomes_in(record)
+    assert found.get("complete") == found.get("tried")
+    if method == FULL:
+        assert any(stage["error_reported"] for stage in record["full"])
 
 
-def test_a_commit_on_a_full_disk_is_no_commit(tmp_path: Path) -> None:
-    """M19: the error of the full disk is swallowed."""
-    found = violations("deaf", FULL, tmp_path)
-    assert found.keys() & {"full_disk_wrong", "full_disk_unreadable"}
+def test_a_lie_is_caught_on_another_file_system(tmp_path: Path) -> None:
+    record = record_of("unlisted", LOG, tmp_path, "xfs")
+    assert kinds_in(record) == {NEWEST_LOST}
