@@ -86,6 +86,19 @@ TEST(HistoryTest, AMixtureOfStatesFitsOnlyWhatBruteForceFinds) {
   EXPECT_GT(without, 50);  // or this has tested nothing
 }
 
+// A database that is as it was before two commits need not lack them.
+TEST(HistoryTest, OfEqualStatesTheLatestIsMeant) {
+  for (uint64_t seed = 1; seed < 200'000; ++seed) {
+    History history(seed);
+    const uint64_t key = history.Add(1, kCrashValueBytes).at(0).key;
+    if (history.Add(1, kCrashValueBytes).at(0).is_put) continue;
+    const Fit fit = history.FitOf({{key, Found{}}});
+    EXPECT_EQ(fit.prefix, 2u);
+    return;
+  }
+  FAIL() << "no commit deletes what the one before has put";
+}
+
 TEST(HistoryTest, AValueIsKnownToTheByte) {
   const auto [history, states] = SomeHistory(kSeed, 20);
   const auto& [key, value] = *states.back().begin();
