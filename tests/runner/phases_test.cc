@@ -140,7 +140,8 @@ TEST_F(PhasesTest, OpeningIsNeitherTimedNorDeferred) {
 
 TEST_F(PhasesTest, BytesAreCountedWhereTheyAreWritten) {
   Measurement m = Fill({});
-  const uint64_t logged = 500 * (2 * sizeof(uint32_t) + 16 + 100);
+  constexpr uint64_t kHeads = 2 * sizeof(uint64_t) + 2 * sizeof(uint32_t);
+  const uint64_t logged = 500 * (kHeads + 16 + 100);
   const uint64_t of_sanitizers = 1'000;  // they talk to themselves by pipes
   EXPECT_GE(m.run.used.written_bytes, logged);
   EXPECT_LT(m.run.used.written_bytes, logged + of_sanitizers);
