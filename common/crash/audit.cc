@@ -184,7 +184,9 @@ class Audit {
     json_["lost"] = Lost(fit);
     json_["covered"] = nullptr;
     const uint64_t covering = before_.covering.value_or(0);
-    if (covering != 0 &&
+    // A key that a later commit deletes is absent before the durable one too.
+    const bool is_before = fit.prefix && *fit.prefix < covering;
+    if (covering != 0 && !is_before &&
         AreThere(history, survivors.keys, covering, covering)) {
       json_["covered"] = AreThere(history, survivors.keys, 1, covering);
     }

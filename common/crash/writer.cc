@@ -18,6 +18,8 @@ constexpr uint32_t kFillUpdates = 10;
 constexpr int kFewestBuffered = 20;
 constexpr int kMostBuffered = 1500;
 constexpr int kBufferedAfter = 3;
+// Of the durable commit: always a put, whose value shows that it is there.
+constexpr uint32_t kCoveringBytes = kCrashValueBytes + 1;
 
 }  // namespace
 
@@ -150,7 +152,7 @@ void Writer::RunCover(uint64_t rounds) {
     }
     for (int i = 0; i < kBufferedAfter; ++i) Commit(1, kCrashValueBytes);
     SetDurable(true);
-    Commit(1, kCrashValueBytes);
+    Commit(1, kCoveringBytes);
   }
   SetDurable(level);
 }
