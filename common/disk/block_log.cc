@@ -91,7 +91,8 @@ int main(int argc, char** argv) {
   gflags::SetUsageMessage(
       "Serves a disk in memory as MOUNTPOINT/disk, for a loop device, and\n"
       "records each write, discard and completed flush in LOG, in the format\n"
-      "of dm-log-writes.  Ends when MOUNTPOINT is unmounted, or at SIGTERM.\n"
+      "of dm-log-writes.  Ends when MOUNTPOINT is unmounted, or at SIGTERM;\n"
+      "unmount it then.\n"
       "Exit codes: 0 done; 1 the log cannot be written; 2 wrong usage; 4 no\n"
       "FUSE here.\n"
       "  block_log --mountpoint=m --size_mb=64 --log=disk.log");

@@ -4,6 +4,7 @@
 #include <linux/falloc.h>
 #include <linux/fuse.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -53,6 +54,20 @@ fuse_attr AttributesOf(uint64_t node, uint64_t bytes) {
   return attributes;
 }
 
+// Gives the process mounts of its own, without the one on `folder`.
+//
+// A process that is the last in a mount namespace unmounts everything in it
+// when it ends.  If that were a file system on this disk, it would wait for
+// answers that this process does not give any more, for ever.
+void LeaveMounts(const std::string& folder) {
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      umount2(folder.c_str(), MNT_DETACH) != 0) {
+    throw std::system_error(errno, std::generic_category(),
+                            "a mount namespace of its own");
+  }
+}
+
 }  // namespace
 
 FuseServer::FuseServer(const std::string& folder, Disk& disk)
@@ -69,12 +84,15 @@ FuseServer::FuseServer(const std::string& folder, Disk& disk)
     throw std::system_error(error, std::generic_category(),
                             "mounting on " + folder_);
   }
+  try {
+    LeaveMounts(folder_);
+  } catch (...) {
+    close(fd_);
+    throw;
+  }
 }
 
-FuseServer::~FuseServer() {
-  close(fd_);  // requests that are left fail, so that nothing waits for them
-  umount2(folder_.c_str(), MNT_DETACH);
-}
+FuseServer::~FuseServer() { close(fd_); }
 
 void FuseServer::Serve(int stop) {
   std::array<pollfd, 2> waits = {{{fd_, POLLIN, 0}, {stop, POLLIN, 0}}};

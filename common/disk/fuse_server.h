@@ -20,12 +20,14 @@ namespace kvmatrix {
 
 class FuseServer {
  public:
-  // Mounts the file system on a folder.  Throws std::system_error if /dev/fuse
-  // cannot be used or the kernel refuses the mount.
+  // Mounts the file system on a folder, for everybody but this process, which
+  // leaves the mount namespace.  Throws std::system_error if /dev/fuse cannot
+  // be used or the kernel refuses the mount.
   FuseServer(const std::string& folder, Disk& disk);
   FuseServer(const FuseServer&) = delete;
   FuseServer& operator=(const FuseServer&) = delete;
-  // Unmounts it, unless that was done before.
+  // Fails the requests that are left, and all later ones, so that nothing waits
+  // for them.  Others unmount it.
   ~FuseServer();
 
   // Answers requests until the file system is unmounted or `stop` is readable.

@@ -19,30 +19,43 @@ from scripts.trials.trial_spec import TrialSpec
 
 # The smallest that mkfs.xfs accepts is 300 MiB; blocks of zeros take no memory.
 DISK_MB = {"ext4": 64, "xfs": 320}
+_IMAGES = "images"
 
 
 @contextmanager
 def workspace(spec: TrialSpec) -> Iterator[Path]:
-    """Mount a tmpfs over the folder of a trial, which only this process can see."""
+    """Mount a tmpfs over the folder of a trial, which only this process can see.
+
+    Images have one of their own.  If the folder is removed from outside, what is
+    mounted below it lasts as long as its tmpfs, which must not wait for a loop device:
+    the device waits for what is mounted.
+    """
     folder = spec.folder_path
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=75%", "kvmatrix-trial", str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=spec.timeout_s,
-        check=False,
-    )
-    if done.returncode:
-        raise TrialError(f"cannot mount a tmpfs: {done.stderr.strip()}")
+    _mount_memory(folder, spec.timeout_s)
     try:
+        images = folder / _IMAGES
+        images.mkdir()
+        _mount_memory(images, spec.timeout_s)
         yield folder
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], timeout=60, check=False)
 
 
+def _mount_memory(folder: Path, timeout_s: float) -> None:
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=75%", "kvmatrix-trial", str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
+    if done.returncode:
+        raise TrialError(f"cannot mount a tmpfs: {done.stderr.strip()}")
+
+
 @dataclass
 class TrialDisk:
-    """A file system on an image; `folder` lies on a tmpfs."""
+    """A file system on an image; `folder` is that of workspace()."""
 
     folder: Path
     fs: str
@@ -52,7 +65,7 @@ class TrialDisk:
     @property
     def image(self) -> Path:
         """The image of the disk."""
-        return self.folder / "disk.img"
+        return self.folder / _IMAGES / "disk.img"
 
     @property
     def mount_point(self) -> Path:

@@ -39,7 +39,12 @@ def run_folders(lab: Lab) -> list[Path]:
 def trials(lab: Lab) -> list[dict[str, Any]]:
     """Return the lines of the only run."""
     (folder,) = run_folders(lab)
-    lines = (folder / "trials.jsonl").read_text().splitlines()
+    return trials_in(folder)
+
+
+def trials_in(run: Path) -> list[dict[str, Any]]:
+    """Return the lines of a run."""
+    lines = (run / "trials.jsonl").read_text().splitlines()
     return [json.loads(line) for line in lines]
 
 
