@@ -6,53 +6,40 @@ connection; the next run works in the same folders.
 """
 
 import os
-import shutil
 import signal
-import subprocess
 import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from scripts.durability.durability_session import BLOCK_LOG
-from scripts.durability.requisites import NAMESPACES, requisites
+from scripts.durability.requisites import requisites
 from scripts.machine.system_access import SystemAccess
-from scripts.trials.trial_spec import FULL, KILL, LOG, SHUTDOWN
+from scripts.trials.trial_spec import FULL, LOG, SHUTDOWN
 from tests.durability.crash_lab import make_crash_lab, run_folders, trials_in
-from tests.durability.victims import KINDS, Leftovers, fuse_connections, victims
-from tests.places import BUILD, ROOT
+from tests.durability.victims import (
+    KINDS,
+    Leftovers,
+    leftovers_of,
+    victims,
+    wait_until_nothing_is_left,
+)
+from tests.places import BUILD
 from tests.support.command_line import call
 from tests.support.lab import Lab
-from tests.support.one_trial import durable_spec
 
 pytestmark = pytest.mark.slow
 
 LANES = 2
 METHODS = (SHUTDOWN, LOG, FULL)
 POINTS = {kind: 8 for kind in KINDS} | {"session": 10}
-_LEFT_S = 120.0  # after which what is left will not go
 _POLL_S = 0.02
 _SETTING = '[engine.durability.{name}]\ndurability = "buffered"\n'
-_ENGINE = BUILD / "drivers/db_bench_leveldb"
-
-# Mounts a disk as a trial does, prints a line, and waits.
-_HOLDER = """
-import sys, time
-from scripts.trials.trial_disk import TrialDisk, workspace
-from scripts.trials.trial_spec import TrialSpec
-spec = TrialSpec.from_json(sys.stdin.read())
-with workspace(spec) as space:
-    disk = TrialDisk(space, spec.fs)
-    disk.clear()
-    with disk.mounted():
-        print("mounted", flush=True)
-        time.sleep(3600)
-"""
 
 
 @dataclass(frozen=True)
@@ -144,18 +131,6 @@ def words(lab: Lab, methods: Sequence[str]) -> list[str]:
     return given
 
 
-def wait_until_nothing_is_left(found: Callable[[], Sequence[str]]) -> None:
-    """Wait as long as something is left that goes by itself."""
-    limit_s = time.monotonic() + _LEFT_S
-    while left := found():
-        assert time.monotonic() < limit_s, "\n".join(left)
-        time.sleep(_POLL_S)
-
-
-def leftovers_of(folder: Path, setting: str) -> Leftovers:
-    return Leftovers(folder, setting.replace("/", "-"), fuse_connections())
-
-
 def make_lane(folder: Path, number: int) -> Lane:
     folder.mkdir()
     name = f"left-{os.getpid()}-{number}"
@@ -215,56 +190,3 @@ def test_nothing_is_left_whatever_is_killed(lanes: list[Lane]) -> None:
         assert [trial["status"] for trial in ended] == ["ok"] * len(METHODS)
         wait_until_nothing_is_left(lane.leftovers.fuse)
         assert not lane.lab.data_files()
-
-
-def test_a_folder_that_is_removed_while_its_disk_is_mounted_leaves_nothing(
-    tmp_path: Path,
-) -> None:
-    """As a session removes that of a worker whose namespaces are about to end."""
-    name = f"left-{os.getpid()}-removed"
-    folder = tmp_path / name
-    folder.mkdir()
-    left = leftovers_of(folder, name)
-    spec = durable_spec(_ENGINE, SHUTDOWN, "ext4", 1, 1)
-    spec = type(spec)(**{**vars(spec), "folder": str(folder)})
-    with subprocess.Popen(
-        [*NAMESPACES, sys.executable, "-c", _HOLDER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=ROOT,
-        env={**os.environ, "HOME": str(folder)},
-        text=True,
-    ) as holder:
-        assert holder.stdin and holder.stdout
-        holder.stdin.write(spec.to_json())
-        holder.stdin.close()
-        assert holder.stdout.readline() == "mounted\n"
-        assert any(name in thing for thing in left.found() if "loop" in thing)
-        shutil.rmtree(folder)
-        holder.kill()
-    wait_until_nothing_is_left(left.found)
-
-
-def test_without_namespaces_a_writer_ends_with_its_worker(tmp_path: Path) -> None:
-    """As for an ordinary user, who can only kill."""
-    folder = tmp_path / "work"
-    folder.mkdir()
-    spec = durable_spec(_ENGINE, KILL, "", 100, 1)
-    spec = type(spec)(**{**vars(spec), "folder": str(folder)})
-    left = leftovers_of(folder, "no disk")
-    with subprocess.Popen(
-        [sys.executable, "-m", "scripts.trials.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=ROOT,
-        env={**os.environ, "HOME": str(folder)},
-        text=True,
-    ) as worker:
-        assert worker.stdin and worker.stdout
-        worker.stdin.write(spec.to_json())
-        worker.stdin.close()
-        limit_s = time.monotonic() + _LEFT_S
-        while not any("crash_test=write" in thing for thing in left.found()):
-            assert time.monotonic() < limit_s and worker.poll() is None
-        worker.kill()
-    wait_until_nothing_is_left(left.found)

@@ -5,7 +5,8 @@ import fcntl
 import os
 import struct
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from tests.places import PATIENCE_S
 
 KINDS = ("session", "unshare", "worker", "writer", "audit", "block_log")
 _WORKER = b"scripts.trials.worker"
+LEFT_S = 120.0  # after which what is left will not go by itself
+_POLL_S = 0.02
 _LOOP_GET_STATUS64 = 0x4C05
 _NAME_AT, _NAME_BYTES, _STATUS_BYTES = 56, 64, 232  # of struct loop_info64
 _IMAGES = ("disk.img", "disk")
@@ -36,6 +39,11 @@ def victims(session: int) -> dict[str, list[int]]:
                 if kind := _kind_of(_file(child, "cmdline")):
                     found[kind].append(child)
     return found
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the children of a process."""
+    return _families().get(pid, [])
 
 
 def _families() -> dict[int, list[int]]:
@@ -142,3 +150,16 @@ def _mounted_fuse() -> set[str]:
         for line in lines
         if b" - fuse" in line
     }
+
+
+def leftovers_of(folder: Path, setting: str) -> Leftovers:
+    """Return what finds the leftovers of a run that has not begun."""
+    return Leftovers(folder, setting.replace("/", "-"), fuse_connections())
+
+
+def wait_until_nothing_is_left(found: Callable[[], Sequence[str]]) -> None:
+    """Wait as long as something is left that goes by itself."""
+    limit_s = time.monotonic() + LEFT_S
+    while left := found():
+        assert time.monotonic() < limit_s, "\n".join(left)
+        time.sleep(_POLL_S)
