@@ -26,6 +26,7 @@ struct Before {
   std::vector<uint64_t> durable = {};
   uint64_t last_buffered = 0;
   std::optional<uint64_t> covering = {};  // durable, after a buffered one
+  std::vector<uint64_t> seen = {};  // commits that another thread had read
 };
 
 Before ReadBefore(const CrashFlags& flags) {
@@ -46,6 +47,9 @@ Before ReadBefore(const CrashFlags& flags) {
       }
       before.durable.push_back(record.commit);
       if (before.last_buffered != 0) before.covering = record.commit;
+    } else if (record.kind == TraceKind::kSeen &&
+               record.at_ns <= flags.cut_ns) {
+      before.seen.push_back(record.commit);
     }
   }
   return before;
@@ -182,17 +186,36 @@ class Audit {
     json_["torn_batches"] =
         fit.prefix ? 0 : TornBatches(history, survivors.keys);
     json_["lost"] = Lost(fit);
-    json_["covered"] = nullptr;
-    const uint64_t covering = before_.covering.value_or(0);
-    // A key that a later commit deletes is absent before the durable one too.
-    const bool is_before = fit.prefix && *fit.prefix < covering;
-    if (covering != 0 && !is_before &&
-        AreThere(history, survivors.keys, covering, covering)) {
-      json_["covered"] = AreThere(history, survivors.keys, 1, covering);
-    }
+    json_["dirty_reads"] = DirtyReads(fit);
+    JudgeCovering(survivors, fit);
     if (!fit.prefix || json_["lost"] != 0)
       json_["first_problem"] = FirstProblem(
           history, survivors, fit.prefix ? before_.acknowledged : fit.nearest);
+  }
+
+  void JudgeCovering(const Survivors& survivors, const Fit& fit) {
+    json_["covered"] = json_["covering_lost"] = nullptr;
+    if (!before_.covering) return;
+    const uint64_t covering = *before_.covering;
+    // A key that a later commit deletes is absent before the durable one too.
+    const bool is_before = fit.prefix && *fit.prefix < covering;
+    const bool is_there =
+        !is_before &&
+        AreThere(before_.history, survivors.keys, covering, covering);
+    if (options_.durability != Durability::kDurable)
+      json_["covering_lost"] = !is_there;
+    if (is_there)
+      json_["covered"] = AreThere(before_.history, survivors.keys, 1, covering);
+  }
+
+  // Returns how many commits were read by others, not acknowledged, and are
+  // lost.
+  uint64_t DirtyReads(const Fit& fit) const {
+    if (!fit.prefix) return 0;
+    return static_cast<uint64_t>(std::count_if(
+        before_.seen.begin(), before_.seen.end(), [&](uint64_t commit) {
+          return commit > before_.acknowledged && commit > *fit.prefix;
+        }));
   }
 
   uint64_t Lost(const Fit& fit) const {

@@ -10,9 +10,9 @@ namespace kvmatrix {
 namespace {
 
 constexpr uint64_t kMostCommits = 1'000'000;
-constexpr std::string_view kNames[] = {"first",   "single", "batch",
-                                       "cover",   "growth", "settle",
-                                       "compact", "close",  "fill"};
+constexpr std::string_view kNames[] = {"first",  "single", "batch",   "cover",
+                                       "growth", "settle", "compact", "close",
+                                       "fill",   "read"};
 
 Phase ParsePhase(const std::string& word) {
   const size_t colon = word.find(':');

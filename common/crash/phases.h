@@ -10,6 +10,7 @@
 //   compact:N  Compact(), then N commits
 //   close:N    a reopening, then N commits
 //   fill:N     commits of ten values of 4 KiB until one fails, N at most
+//   read:N     N durable commits that another thread reads meanwhile
 
 #ifndef COMMON_CRASH_PHASES_H_
 #define COMMON_CRASH_PHASES_H_
@@ -30,6 +31,7 @@ enum class PhaseKind {
   kCompact,
   kClose,
   kFill,
+  kRead,
 };
 
 struct Phase {

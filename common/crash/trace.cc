@@ -40,6 +40,7 @@ Trace::Trace(const std::filesystem::path& file, uint64_t seed)
 Trace::~Trace() { close(fd_); }
 
 void Trace::Add(TraceRecord record) {
+  const std::lock_guard lock(mutex_);
   record.at_ns = NowNs();
   Write(record);
 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
 #include <vector>
 
 namespace kvmatrix {
@@ -26,6 +27,7 @@ enum class TraceKind : uint32_t {
   kDone = 10,
   kFilesChanged = 11,  // a file has appeared or disappeared
   kReady = 12,         // the writer waits for its end
+  kSeen = 13,          // another thread has read a value of the commit
 };
 
 inline constexpr uint64_t kTraceMagic = 0x6b766d6174726163;
@@ -44,7 +46,7 @@ struct TraceRecord {
 };
 static_assert(sizeof(TraceRecord) == 40);
 
-// Appends to a new file.  Not thread-safe.
+// Appends to a new file, in the order of time.  Thread-safe.
 class Trace {
  public:
   // Replaces the file and writes the header.  Throws std::system_error.
@@ -61,6 +63,7 @@ class Trace {
 
   const std::filesystem::path file_;
   const int fd_;
+  std::mutex mutex_;  // held from the reading of the clock to the writing
 };
 
 // Returns the records of a file, the header first, without a last one that is

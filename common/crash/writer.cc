@@ -18,8 +18,8 @@ constexpr uint32_t kFillUpdates = 10;
 constexpr int kFewestBuffered = 20;
 constexpr int kMostBuffered = 1500;
 constexpr int kBufferedAfter = 3;
-// Of the durable commit: always a put, whose value shows that it is there.
-constexpr uint32_t kCoveringBytes = kCrashValueBytes + 1;
+// Of a commit that is always a put, whose value shows that it is there.
+constexpr uint32_t kPutBytes = kCrashValueBytes + 1;
 
 }  // namespace
 
@@ -44,10 +44,14 @@ Writer::Writer(const Driver& driver, const Config& config,
       history_(config.seed),
       durable_(config.durability == Durability::kDurable) {}
 
-void Writer::Open() {
+void Writer::Open() { OpenFor(1); }
+
+void Writer::OpenFor(uint64_t threads) {
   call_ = "open";
   Add(TraceKind::kOpenBegins);
-  database_ = driver_.open(options_);
+  Options options = options_;
+  options.threads = threads;
+  database_ = driver_.open(options);
   session_ = database_->NewSession();
   Add(TraceKind::kOpened);
 }
@@ -122,6 +126,8 @@ void Writer::RunPhase(const Phase& phase) {
       return RunSingle(phase.count);
     case PhaseKind::kFill:
       return RunFill(phase.count);
+    case PhaseKind::kRead:
+      return RunRead(phase.count);
   }
 }
 
@@ -152,7 +158,7 @@ void Writer::RunCover(uint64_t rounds) {
     }
     for (int i = 0; i < kBufferedAfter; ++i) Commit(1, kCrashValueBytes);
     SetDurable(true);
-    Commit(1, kCoveringBytes);
+    Commit(1, kPutBytes);
   }
   SetDurable(level);
 }
@@ -161,6 +167,25 @@ void Writer::RunFill(uint64_t commits) {
   const uint64_t most = database_->GetLimits().batch_size.max;
   const uint32_t updates = most < kFillUpdates ? 1 : kFillUpdates;
   for (uint64_t i = 0; i < commits; ++i) Commit(updates, kGrowthBytes);
+}
+
+void Writer::RunRead(uint64_t commits) {
+  if (!durable_) return;  // others may lose whatever was read
+  Close();
+  try {
+    OpenFor(2);
+  } catch (const Unsupported&) {
+    return Open();
+  }
+  Reader reader(*database_, [this](uint64_t commit) {
+    Add(TraceKind::kSeen, {.commit = commit});
+  });
+  reader_ = &reader;
+  for (uint64_t i = 0; i < commits; ++i) Commit(1, kPutBytes);
+  reader_ = nullptr;
+  reader.Stop();
+  Close();
+  Open();
 }
 
 void Writer::SetDurable(bool durable) {
@@ -193,6 +218,8 @@ void Writer::Commit(uint32_t updates, uint32_t value_bytes) {
                               .value_bytes = value_bytes,
                               .durable = durable_,
                               .extra = puts};
+  if (reader_ != nullptr)
+    reader_->Expect(commit, batch.at(0).key, batch.at(0).value.value());
   Add(TraceKind::kCommitBegins, record);
   session_->Write(batch);
   Add(TraceKind::kAcknowledged, record);

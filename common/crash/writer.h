@@ -13,6 +13,7 @@
 #include "common/crash/file_watch.h"
 #include "common/crash/history.h"
 #include "common/crash/phases.h"
+#include "common/crash/reader.h"
 #include "common/crash/trace.h"
 #include "common/driver.h"
 #include "common/spec/config.h"
@@ -47,6 +48,9 @@ class Writer {
   void RunBatches(uint64_t commits);
   void RunCover(uint64_t rounds);
   void RunFill(uint64_t commits);
+  void RunRead(uint64_t commits);
+  // Opens the database for so many sessions at once.
+  void OpenFor(uint64_t threads);
   void SetDurable(bool durable);
   void Commit(uint32_t updates, uint32_t value_bytes);
   void Close();
@@ -63,6 +67,7 @@ class Writer {
   uint32_t phase_ = 0;
   bool durable_;
   const char* call_ = "open";
+  Reader* reader_ = nullptr;  // not null: is to see each commit, a single put
   std::unique_ptr<Database> database_;
   std::unique_ptr<Session> session_;
 };

@@ -33,6 +33,8 @@ _KINDS = {
     "unwritable": "writing after recovery fails, or is lost",
     "newest_lost": "acknowledged writes are lost",
     "uncovered": "a durable write is there, and an earlier one is lost",
+    "durable_lost": "a durable write between weaker ones is lost",
+    "dirty_read": "a write is lost that another thread had read",
     "without_disk": "durable writes acknowledged without writing to the disk",
     "full_disk_wrong": "the disk was full, and acknowledged writes are lost",
     "full_disk_unreadable": "the disk was full, and the database cannot be opened",

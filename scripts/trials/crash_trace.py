@@ -25,10 +25,11 @@ CHECKPOINT = "checkpoint"
 COMPACTION = "compaction"
 CLOSE = "close"
 RECOVERY = "recovery"
+READER = "reader"
 RANDOM = "random"
 AIMS = (
     *(NEW_DATABASE, ACKNOWLEDGED, BATCH, COVERING_WRITE, GROWTH),
-    *(CHECKPOINT, COMPACTION, CLOSE, RECOVERY, RANDOM),
+    *(CHECKPOINT, COMPACTION, CLOSE, RECOVERY, READER, RANDOM),
 )
 _OF_PHASE = {
     "first": NEW_DATABASE,
@@ -36,6 +37,7 @@ _OF_PHASE = {
     "settle": CHECKPOINT,
     "compact": COMPACTION,
     "close": CLOSE,
+    "read": READER,
 }
 
 
@@ -55,6 +57,7 @@ class TraceKind(IntEnum):
     DONE = 10
     FILES_CHANGED = 11
     READY = 12
+    SEEN = 13
 
 
 class TraceError(Exception):

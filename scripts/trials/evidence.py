@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,10 @@ UNWRITABLE = "unwritable"
 OUTCOMES = (*(UNREADABLE, WRONG, TORN_BATCH, HOLE, UNWRITABLE, NEWEST_LOST, COMPLETE),)
 _MOST_UNMOUNTABLE = 5  # and one in ten; a torn superblock of ext4 is one
 WITHOUT_DISK = "without_disk"
-_UNCOVERED = "uncovered"  # of a violation: earlier writes than a durable one are lost
+# Of violations that are no state of the disk:
+_UNCOVERED = "uncovered"  # earlier writes than a durable one are lost
+DURABLE_LOST = "durable_lost"  # at a weaker level, a durable write is lost
+DIRTY_READ = "dirty_read"  # a write that another thread had read is lost
 
 
 def outcome_of(finding: AuditFinding) -> str:
@@ -58,6 +61,10 @@ def sentence_of(finding: AuditFinding) -> str:
     )
     if lost:
         counts += f", the newest {lost} commits lost"
+    if finding.answer.get("covering_lost"):
+        counts += ", a durable one lost"
+    if dirty := finding.number("dirty_reads"):
+        counts += f", {dirty} lost that another thread had read"
     first = finding.text("first_problem")
     return f"{counts}; {first}" if first else counts
 
@@ -109,10 +116,20 @@ class Evidence:
             self.covers["held"] += bool(covered)
         if self._breaks(outcome):
             self._note(outcome, aim, finding, keep)
-        promises_order = self.promise != MAY_BE_CORRUPT
-        if covered is False and outcome != UNREADABLE and promises_order:
-            self._note(_UNCOVERED, aim, finding, keep)
+        for kind in self._broken_besides(finding, outcome):
+            self._note(kind, aim, finding, keep)
         return outcome
+
+    def _broken_besides(self, finding: AuditFinding, outcome: str) -> Iterator[str]:
+        if outcome == UNREADABLE:
+            return
+        if self.promise != MAY_BE_CORRUPT:
+            if finding.answer.get("covered") is False:
+                yield _UNCOVERED
+            if finding.answer.get("covering_lost"):
+                yield DURABLE_LOST
+        if self.promise == LOSES_NOTHING and finding.number("dirty_reads"):
+            yield DIRTY_READ
 
     def _breaks(self, outcome: str) -> bool:
         if self.promise == LOSES_NOTHING:

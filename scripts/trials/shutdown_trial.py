@@ -66,7 +66,7 @@ def moments(rng: random.Random, phases: Sequence[str]) -> list[Moment]:
         Moment(RANDOM, has_started, _LONGEST_DELAY_S),
         Moment(RECOVERY, has_started, _LONGEST_DELAY_S),
     ]
-    for phase in ("growth", "settle", "compact"):
+    for phase in ("growth", "settle", "compact", "read"):
         begins = _has(TraceKind.PHASE_BEGINS, phases, phase)
         watched.append(Moment("", begins, _LONGEST_DELAY_S / 4))
     return watched

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -261,6 +262,43 @@ TEST_F(AuditTest, ADurableWriteThatIsLostCoversNothing) {
   const auto answer = Audit();
   EXPECT_LT(answer["prefix"], 20);
   EXPECT_EQ(answer["covered"], nullptr);
+  EXPECT_EQ(answer["covering_lost"], true);
+}
+
+TEST_F(AuditTest, ADurableWriteAmongWeakerOnesIsThere) {
+  config_.durability = Durability::kBuffered;
+  flags_.phases = "single:3,cover:1";
+  EXPECT_EQ(AuditOf(kDriver)["covering_lost"], false);
+}
+
+// A commit that another thread had read and that was not acknowledged.
+TEST_F(AuditTest, AReadOfACommitThatIsLostIsDirty) {
+  flags_.phases = "single:8";
+  Run(CrashTest::kWrite);
+  uint64_t begun_ns = 0, acknowledged_ns = 0;
+  for (const TraceRecord& record : ReadTrace(flags_.trace)) {
+    if (record.commit != 8) continue;
+    if (record.kind == TraceKind::kCommitBegins) begun_ns = record.at_ns;
+    if (record.kind == TraceKind::kAcknowledged) acknowledged_ns = record.at_ns;
+  }
+  const TraceRecord seen = {
+      .at_ns = begun_ns + 1, .commit = 8, .kind = TraceKind::kSeen};
+  std::ofstream(flags_.trace, std::ios::app | std::ios::binary)
+      .write(reinterpret_cast<const char*>(&seen), sizeof(seen));
+  ASSERT_GT(acknowledged_ns, seen.at_ns);
+  flags_.cut_end_ns = acknowledged_ns;
+  const std::filesystem::path log = folder_ / "log";
+  std::filesystem::copy(Log(), log);
+  EXPECT_EQ(Audit()["dirty_reads"], 0);
+  std::filesystem::copy_file(log, Log(),
+                             std::filesystem::copy_options::overwrite_existing);
+  Shorten(1);
+  flags_.cut_ns = begun_ns;  // before it was read
+  EXPECT_EQ(Run(CrashTest::kAudit).at(0)["dirty_reads"], 0);
+  const auto answer = Audit();
+  EXPECT_EQ(answer["prefix"], 7);
+  EXPECT_EQ(answer["lost"], 0);
+  EXPECT_EQ(answer["dirty_reads"], 1);
 }
 
 }  // namespace

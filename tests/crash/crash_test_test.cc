@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -35,6 +36,25 @@ TEST_F(CrashTestTest, NothingIsMissingFromAWholeDatabase) {
   auto again = Audit();  // in which probes of the first one are found
   again["open_ns"] = answer["open_ns"];
   EXPECT_EQ(again, answer);
+}
+
+TEST_F(CrashTestTest, AnotherThreadReadsWhatIsWritten) {
+  flags_.phases = "single:3,read:4";
+  Run(CrashTest::kWrite);
+  EXPECT_EQ(exit_status_, 0);
+  uint64_t begun = 0, seen = 0, last_ns = 0;
+  for (const TraceRecord& record : ReadTrace(flags_.trace)) {
+    if (record.kind == TraceKind::kHeader) continue;
+    EXPECT_GE(record.at_ns, last_ns);
+    last_ns = record.at_ns;
+    if (record.kind == TraceKind::kCommitBegins) begun = record.commit;
+    if (record.kind != TraceKind::kSeen) continue;
+    EXPECT_GT(record.commit, std::max<uint64_t>(seen, 3));
+    EXPECT_LE(record.commit, begun);
+    seen = record.commit;
+  }
+  EXPECT_EQ(seen, 7u);
+  EXPECT_EQ(Audit()["dirty_reads"], 0);
 }
 
 TEST_F(CrashTestTest, TheLastCommitIsMissingWithItsBytes) {

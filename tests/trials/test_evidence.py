@@ -8,6 +8,8 @@ from report.terms.class_stamp import LOSES_NEWEST, LOSES_NOTHING, MAY_BE_CORRUPT
 from scripts.trials.crash_process import AuditFinding, TrialError
 from scripts.trials.evidence import (
     COMPLETE,
+    DIRTY_READ,
+    DURABLE_LOST,
     HOLE,
     NEWEST_LOST,
     OUTCOMES,
@@ -113,6 +115,20 @@ def test_a_durable_write_that_covers_no_earlier_one_is_a_violation() -> None:
         evidence.add("close", unreadable, nothing)
         assert found(evidence).keys() - {UNREADABLE} == kinds
         assert evidence.document()["covers"] == {"tried": 2, "held": 1}
+
+
+def test_what_else_is_broken_depends_on_the_promise() -> None:
+    for promise, kinds in (
+        (LOSES_NOTHING, {DURABLE_LOST, DIRTY_READ}),
+        (LOSES_NEWEST, {DURABLE_LOST}),
+        (MAY_BE_CORRUPT, set[str]()),
+    ):
+        evidence = Evidence(promise, 1)
+        evidence.add("covering write", finding(covering_lost=True), nothing)
+        evidence.add("covering write", finding(covering_lost=False), nothing)
+        evidence.add("reader", finding(dirty_reads=2), nothing)
+        evidence.add("reader", finding(dirty_reads=0), nothing)
+        assert found(evidence) == dict.fromkeys(kinds, 1)
 
 
 def test_the_reproducer_is_the_first_or_one_half_as_long() -> None:

@@ -7,7 +7,9 @@
 //   elsewhere  syncs another file
 //   shallow    writes the data to the disk, but not the size of the file
 //   unlisted   has each commit in a new file, of which it does not sync the
-//   name deaf       ignores all errors of the disk
+//              name
+//   deaf       ignores all errors of the disk
+//   eager      shows others a commit before it is on the disk
 //
 // Under any other name it is honest; as "renames" it does what "unlisted" does,
 // and syncs the name.
@@ -18,8 +20,12 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
+
+#include "common/driver.h"
 
 namespace {
 
@@ -86,4 +92,92 @@ ssize_t WriteAsItSays(int fd, const void* data, size_t size) {
 
 #define fdatasync SyncAsItSays
 #define write WriteAsItSays
+#define kDriver kMemory
 #include "drivers/memory.cc"
+#undef kDriver
+
+namespace kvmatrix {
+namespace {
+
+// Shows what is being written to whoever gets it.
+class EagerDatabase final : public Database {
+ public:
+  explicit EagerDatabase(const Options& options)
+      : inner_(kMemory.open(options)) {}
+
+  std::unique_ptr<Session> NewSession() override;
+  void Flush() override { inner_->Flush(); }
+  void Settle() override { inner_->Settle(); }
+  void Compact() override { inner_->Compact(); }
+  std::map<std::string, std::string> EffectiveSettings() override {
+    return inner_->EffectiveSettings();
+  }
+
+  void Show(const Update& update) {
+    const std::lock_guard lock(mutex_);
+    shown_.insert_or_assign(
+        std::string(update.key),
+        update.value ? std::optional(*update.value) : std::nullopt);
+  }
+
+  // Returns whether a value of the key has been shown.
+  bool Find(std::string_view key, std::optional<std::string>& value) {
+    const std::lock_guard lock(mutex_);
+    const auto it = shown_.find(key);
+    if (it == shown_.end()) return false;
+    value = it->second;
+    return true;
+  }
+
+ private:
+  const std::unique_ptr<Database> inner_;
+  std::mutex mutex_;
+  std::map<std::string, std::optional<std::string>, std::less<>> shown_;
+};
+
+class EagerSession final : public Session {
+ public:
+  EagerSession(EagerDatabase& database, std::unique_ptr<Session> inner)
+      : database_(database), inner_(std::move(inner)) {}
+
+  void SetDurable(bool durable) override { inner_->SetDurable(durable); }
+  void Write(std::span<const Update> batch) override {
+    for (const Update& update : batch) database_.Show(update);
+    inner_->Write(batch);
+  }
+  std::optional<std::string_view> Get(std::string_view key) override {
+    if (!database_.Find(key, value_)) return inner_->Get(key);
+    if (!value_) return std::nullopt;
+    return *value_;
+  }
+  void Scan(std::string_view start, Order order,
+            const Visitor& visit) override {
+    inner_->Scan(start, order, visit);
+  }
+
+ private:
+  EagerDatabase& database_;
+  const std::unique_ptr<Session> inner_;
+  std::optional<std::string> value_;  // what the last Get() returned
+};
+
+std::unique_ptr<Session> EagerDatabase::NewSession() {
+  return std::make_unique<EagerSession>(*this, inner_->NewSession());
+}
+
+std::unique_ptr<Database> Open(const Options& options) {
+  if (Lies("eager")) return std::make_unique<EagerDatabase>(options);
+  return kMemory.open(options);
+}
+
+Driver Liar() {
+  Driver driver = kMemory;
+  driver.open = Open;
+  return driver;
+}
+
+}  // namespace
+
+const Driver kDriver = Liar();
+
+}  // namespace kvmatrix

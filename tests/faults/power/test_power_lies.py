@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scripts.trials.evidence import NEWEST_LOST, WITHOUT_DISK
+from scripts.trials.evidence import DIRTY_READ, NEWEST_LOST, WITHOUT_DISK
 from scripts.trials.trial_spec import FULL, LOG, SHUTDOWN
 from tests.places import BUILD
 from tests.support.one_trial import (
@@ -21,7 +21,9 @@ from tests.support.one_trial import (
 pytestmark = pytest.mark.slow
 LIAR = BUILD / "tests/db_bench_liar"
 STATES = {LOG: 60, SHUTDOWN: 8, FULL: 2}
-PHASES = "first:5,single:40,batch:4,growth:10,close:10"
+_PHASES = "first:5,single:{},batch:4,growth:10,close:10,read:10"
+# The file system is shut down while the engine writes, or that shows nothing of M20.
+PHASES = {LOG: _PHASES.format(40), SHUTDOWN: _PHASES.format(4000), FULL: ""}
 FULL_DISK_WRONG = "full_disk_wrong"
 
 # The lie, how the disk is cut, and exactly the violations that this shows.
@@ -42,6 +44,7 @@ CAUGHT = {
     "M16 unlisted": {LOG: {NEWEST_LOST}, SHUTDOWN: {NEWEST_LOST}},
     "M19 deaf": {FULL: {FULL_DISK_WRONG}},
     "M20 deaf": {SHUTDOWN: {WITHOUT_DISK}},
+    "M24 eager": {LOG: {DIRTY_READ}},
 }
 # Of each commit; an engine that syncs another file has them all.
 BARRIERS = {"never": 0.0, "seldom": 0.2, "elsewhere": 1.0, "unlisted": 1.0}
@@ -54,7 +57,7 @@ def record_of(lie: str, method: str, folder: Path, fs: str = "ext4") -> dict[str
     assert LIAR.is_file(), "run scripts/setup --test"
     program = folder / lie
     program.symlink_to(LIAR)
-    spec = durable_spec(program, method, fs, STATES[method], 7, PHASES)
+    spec = durable_spec(program, method, fs, STATES[method], 7, PHASES[method])
     (record,) = records_of([spec], folder)
     return record
 
