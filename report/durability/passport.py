@@ -22,6 +22,8 @@ OUTCOMES = (
 )
 CORRUPT = ("unwritable", "wrong", "unreadable")
 AFTER_POWER_CUT = ("shutdown", "log")
+# Kinds of violations that contradict no promise of what survives a power cut.
+_APART = ("full_disk", "dirty_read")
 _KEEPING = {LOSES_NOTHING: ("complete",), LOSES_NEWEST: ("complete", "newest_lost")}
 
 
@@ -102,7 +104,7 @@ def proof_of(
     after_cut: Mapping[str, int], violations: Sequence[Mapping[str, Any]], promise: str
 ) -> str:
     """Return whether what is documented was proved, contradicted, or not tried."""
-    breaks = [v for v in violations if not v["kind"].startswith("full_disk")]
+    breaks = [v for v in violations if not v["kind"].startswith(_APART)]
     if breaks or (promise and not outcomes_within(after_cut, promise)):
         return CONTRADICTED
     return PROVED if sum(after_cut.values()) else DOCUMENTED

@@ -78,9 +78,16 @@ def test_without_a_power_cut_the_class_is_as_documented() -> None:
 
 def test_a_violation_contradicts_whatever_the_states_say() -> None:
     """A durable write that does not cover earlier ones, or that reached no disk."""
-    for kind in ("uncovered", "without_disk"):
+    for kind in ("uncovered", "durable_lost", "without_disk"):
         one = entry([trial("log", violations=[violation(kind)])])
         assert one["proof"]["kind"] == "contradicted"
+
+
+def test_a_dirty_read_is_a_finding_of_its_own() -> None:
+    """What is acknowledged survives all the same."""
+    one = entry([trial("log", violations=[violation("dirty_read")])])
+    assert one["proof"]["kind"] == "proved"
+    assert [v["kind"] for v in one["violations"]] == ["dirty_read"]
 
 
 def test_a_full_disk_says_nothing_of_a_power_cut() -> None:
