@@ -4,7 +4,8 @@
 //   single:N   N commits of one update
 //   batch:N    N commits of 100 updates, if the engine has atomic batches
 //   cover:N    N times: buffered commits until a file appears or disappears,
-//              and a few more; then one durable commit, which is a put
+//              or not for long if none did the first time, and a few more; then
+//              one durable commit, which is a put
 //   growth:N   N commits of one value of 4 KiB
 //   settle:N   Flush(), Settle(), then N commits
 //   compact:N  Compact(), then N commits

@@ -145,17 +145,18 @@ void Writer::RunCover(uint64_t rounds) {
   if (!driver_.mixes_durability) return;
   const bool level = durable_;
   FileWatch watch(options_.path);
+  int most = kMostBuffered;
   for (uint64_t round = 0; round < rounds; ++round) {
     SetDurable(false);
     watch.HasChanged();  // what the round before has done
     bool has_changed = false;
-    for (int i = 0; i < kMostBuffered && !(has_changed && i >= kFewestBuffered);
-         ++i) {
+    for (int i = 0; i < most && !(has_changed && i >= kFewestBuffered); ++i) {
       Commit(1, kCrashValueBytes);
       if (has_changed || !watch.HasChanged()) continue;
       has_changed = true;
       Add(TraceKind::kFilesChanged);
     }
+    if (!has_changed) most = kFewestBuffered;  // this engine does not do it
     for (int i = 0; i < kBufferedAfter; ++i) Commit(1, kCrashValueBytes);
     SetDurable(true);
     Commit(1, kPutBytes);

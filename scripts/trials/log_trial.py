@@ -88,8 +88,7 @@ class _LogTrial:
         path = self._space / "recovery.log"
         self._disk.write(image.runs())
         recorder = Recorder(
-            *(Path(self._spec.block_log), self._space, path),
-            *(DISK_MB[self._spec.fs], self._disk.image),
+            Path(self._spec.block_log), self._space, path, DISK_MB, self._disk.image
         )
         with recorder as device:
             try:
@@ -116,7 +115,7 @@ def recorded(spec: TrialSpec, space: Path) -> tuple[Writer, list[LoggedWrite]]:
     disk, path = TrialDisk(space, spec.fs), space / "disk.log"
     writer = Writer(spec, disk.database, space / "trace")
     disk.mount_point.mkdir(exist_ok=True)
-    with Recorder(Path(spec.block_log), space, path, DISK_MB[spec.fs]) as device:
+    with Recorder(Path(spec.block_log), space, path, DISK_MB) as device:
         make_file_system(spec.fs, device)
         mount(device, disk.mount_point, spec.fs)
         try:

@@ -26,8 +26,8 @@ from scripts.trials.trial_spec import TrialSpec
 SUFFIX = ".kvmcut"
 MOST_BYTES = 1_000_000
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same cut
-# Members, and the most bytes of each in one of ours; a disk is of at most 320 MiB.
-_MEMBERS = {"cut.json": 64 << 10, "trace": 64 << 20, "disk.log": 400 << 20}
+# Members, and the most bytes of each in one of ours; a disk is of 64 MiB.
+_MEMBERS = {"cut.json": 64 << 10, "trace": 64 << 20, "disk.log": 128 << 20}
 _CHUNK_BYTES = 4096  # compressed; LZMA makes at most 30 MB of it
 _DAMAGE = (
     *(OSError, KeyError, ValueError, EOFError, RuntimeError, struct.error),

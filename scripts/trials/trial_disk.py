@@ -17,8 +17,7 @@ from scripts.trials.loop_device import (
 )
 from scripts.trials.trial_spec import TrialSpec
 
-# The smallest that mkfs.xfs accepts is 300 MiB; blocks of zeros take no memory.
-DISK_MB = {"ext4": 64, "xfs": 320}
+DISK_MB = 64
 _IMAGES = "images"
 
 
@@ -59,7 +58,7 @@ class TrialDisk:
 
     folder: Path
     fs: str
-    megabytes: int = 0  # 0: DISK_MB
+    megabytes: int = DISK_MB
     _pristine: list[Patch] = field(default_factory=list)
 
     @property
@@ -80,7 +79,7 @@ class TrialDisk:
     @property
     def size(self) -> int:
         """Bytes of the disk."""
-        return (self.megabytes or DISK_MB[self.fs]) << 20
+        return self.megabytes << 20
 
     def clear(self) -> None:
         """Make the disk a new, empty file system."""

@@ -55,8 +55,7 @@ class RecordedDisk:
 
     def recorder(self) -> Recorder:
         """Return a new, empty disk, whose log replaces that of the one before."""
-        size = DISK_MB[self._kind]
-        return Recorder(self._program, self._folder, self._log, size)
+        return Recorder(self._program, self._folder, self._log, DISK_MB)
 
     def facts(self) -> dict[str, Any]:
         """Commit lines to a file, and compare the log with the disk."""
@@ -104,7 +103,7 @@ class RecordedDisk:
         """Return a file of the disk after writes, without the class that trials use."""
         self._image.unlink(missing_ok=True)
         with self._image.open("wb") as file:
-            file.truncate(DISK_MB[self._kind] << 20)
+            file.truncate(DISK_MB << 20)
             for patch in (entry.patch for entry in log if entry.patch):
                 file.seek(patch.offset)
                 file.write(patch.data)
@@ -119,7 +118,7 @@ class RecordedDisk:
             while chunk := real.read(_CHUNK):
                 if ours.read(_CHUNK) != chunk:
                     return False
-            return not ours.read(1) and real.tell() == DISK_MB[self._kind] << 20
+            return not ours.read(1) and real.tell() == DISK_MB << 20
 
     def _lines(self, log: Iterable[LoggedWrite]) -> int:
         """Return how many lines are in the file after a power cut; -1 if damaged."""
