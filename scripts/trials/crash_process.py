@@ -107,6 +107,19 @@ class Writer:
             self.kill()
             return "hang"
 
+    def ends_unless_still(self, still_s: float) -> bool:
+        """Wait for its end; return False once it has recorded nothing for so long."""
+        assert self.process is not None
+        size = -1
+        while (now := self.trace_path.stat().st_size) != size:
+            size = now
+            try:
+                self.process.wait(still_s)
+                return True
+            except subprocess.TimeoutExpired:
+                continue
+        return False
+
     def wait_until(self, holds: Callable[[TraceRecord], bool]) -> bool:
         """Wait for a record of the trace; return False if the writer ends before."""
         assert self.process is not None

@@ -1,14 +1,13 @@
 """A disk that fills: the error arrives, and nothing acknowledged is lost (R18)."""
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from scripts.trials.crash_process import AuditFinding, Cut, Writer, audit
 from scripts.trials.crash_trace import TraceKind, TraceRecord
+from scripts.trials.disk_filler import DiskFiller
 from scripts.trials.evidence import Evidence
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
@@ -17,8 +16,8 @@ from scripts.trials.trial_spec import TrialSpec
 
 _DISK_MB = 48
 _KIB = 1024
-# How often a hang or a crash in the same stage may take the whole limit.
 _HANG_S = 30.0
+_STILL_S = 5.0  # without a record, after which a writer waits for room
 
 
 @dataclass(frozen=True)
@@ -37,12 +36,13 @@ class Stage:
 
 
 _BEGINS = TraceKind.PHASE_BEGINS
+# So many commits that a disk without room stops an engine, whichever needs more of it.
 STAGES = (
     Stage("writes", "single:50,fill:400", _BEGINS, 1, 512 * _KIB),
-    Stage("batches", "single:50,batch:400", _BEGINS, 1, 256 * _KIB),
-    Stage("sync", "first:5,single:2000", _BEGINS, 1, 128 * _KIB),
-    Stage("compaction", "fill:60,compact:200", _BEGINS, 1, 64 * _KIB),
-    Stage("close", "fill:60,close:200", TraceKind.CLOSE_BEGINS, 1, 0),
+    Stage("batches", "single:50,batch:2000", _BEGINS, 1, 256 * _KIB),
+    Stage("sync", "first:5,single:8000", _BEGINS, 1, 128 * _KIB),
+    Stage("compaction", "fill:60,compact:4000", _BEGINS, 1, 64 * _KIB),
+    Stage("close", "fill:60,close:4000", TraceKind.CLOSE_BEGINS, 1, 0),
 )
 
 
@@ -58,7 +58,7 @@ def full_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
             writer = Writer(mine, disk.database, space / "trace")
             disk.clear()
             with disk.mounted():
-                ended = _fill_and_end(writer, disk, stage)
+                ending = _fill_and_end(writer, disk, stage)
                 if evidence is None:
                     described = writer.describe()
                     evidence = Evidence(str(described["promise"]), spec.seed)
@@ -66,7 +66,7 @@ def full_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
             with disk.mounted():  # a fresh mount, as a process may have been stuck
                 cut = Cut(writer.trace_path, now_ns, now_ns)
                 finding = audit(mine, disk.database, cut)
-            stages.append(_stage_document(stage, writer, ended, finding))
+            stages.append(_stage_document(stage, writer, ending, finding))
             report(number + 1, spec.states)
     assert evidence is not None
     for entry in stages:
@@ -76,51 +76,45 @@ def full_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
     return {**head_of(described), **evidence.document(), **rest}
 
 
-def _fill_and_end(writer: Writer, disk: TrialDisk, stage: Stage) -> str:
-    """Run a writer to its end on a disk that fills; return how it ended."""
+@dataclass(frozen=True)
+class _Ending:
+    """How a writer ended on a disk that fills."""
+
+    word: str  # "": with all its commits
+    waited_after: int | None  # commits after which it did nothing until there was room
+
+    def reached(self, acknowledged: int) -> str:
+        """Return when the disk was full, in words."""
+        if self.waited_after is not None:
+            return f"after {self.waited_after:,} commits; it waits for room"
+        return f"after {acknowledged:,} commits" if self.word else "never full"
+
+
+def _fill_and_end(writer: Writer, disk: TrialDisk, stage: Stage) -> _Ending:
+    """Run a writer to its end on a disk that fills, with room once it is stuck."""
     disk.database.mkdir()
-    filler = disk.mount_point / "filler"
+    waited_after = None
     with writer.running():
         if writer.wait_until(stage.has_come):
-            _fill(filler, stage.left_bytes)
-        ended = writer.wait()
-    filler.unlink(missing_ok=True)
-    return ended
-
-
-def _fill(filler: Path, left_bytes: int) -> None:
-    """Take all of the disk but `left_bytes`."""
-    handle = os.open(filler, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC)
-    try:
-        step, size = 1 << 20, 0
-        while step >= 4096:
-            status = os.fstatvfs(handle)
-            free = status.f_bavail * status.f_frsize - left_bytes
-            try:
-                if free < step:
-                    raise OSError
-                os.posix_fallocate(handle, size, step)
-                size += step
-            except OSError:
-                step //= 2
-    finally:
-        os.close(handle)
+            with DiskFiller(disk.mount_point / "filler", stage.left_bytes):
+                if not writer.ends_unless_still(_STILL_S):
+                    waited_after = len(writer.trace().acknowledgements)
+        return _Ending(writer.wait(), waited_after)
 
 
 def _stage_document(
-    stage: Stage, writer: Writer, ended: str, finding: AuditFinding
+    stage: Stage, writer: Writer, ending: _Ending, finding: AuditFinding
 ) -> dict[str, Any]:
-    trace = writer.trace()
-    acknowledged = len(trace.acknowledgements)
+    acknowledged = len(writer.trace().acknowledgements)
     error = next((str(x["error"]) for x in writer.lines() if "error" in x), "")
     failed = bool(finding.ended or finding.text("open_error"))
     lost = finding.number("lost") or finding.number("missing")
     return {
         "stage": stage.name,
-        "reached": f"after {acknowledged:,} commits" if ended else "never full",
+        "reached": ending.reached(acknowledged),
         "error_reported": bool(error),
         "error": error,
-        "ended": "ok" if not ended or error else ended,
+        "ended": "ok" if not ending.word or error else ending.word,
         "lost": 0 if failed else lost + finding.number("foreign"),
         "opens_again": not failed and not finding.text("read_error"),
         "works_with_room": not (

@@ -29,7 +29,7 @@ _BUSY_S = 30.0
 _MKFS_S = 60
 _MKFS = {
     "ext4": (
-        *("mkfs.ext4", "-q", "-F", "-J", "size=4"),
+        *("mkfs.ext4", "-q", "-F", "-J", "size=4", "-b", "4096", "-m", "0"),
         *("-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
     ),
     "xfs": ("mkfs.xfs", "-q", "-f", "-K"),
