@@ -56,7 +56,7 @@ class Writer:
     """A process that writes to a database and records it in a trace."""
 
     def __init__(self, spec: TrialSpec, database: Path, trace: Path) -> None:
-        self._phases, self.trace_path = spec.phases, trace
+        self._phases, self.trace_path, self._database = spec.phases, trace, database
         self.log = trace.with_suffix(".out")
         self.process: subprocess.Popen[bytes] | None = None
         self._command = [
@@ -140,14 +140,12 @@ class Writer:
 
         Raises WriterUnsupported, or TrialError if it said nothing.
         """
-        for line in self.log.read_text(errors="replace").splitlines():
-            document = _object(line)
+        for document in self.lines():
             if "unsupported" in document:
                 raise WriterUnsupported(str(document["unsupported"]))
             if "promise" in document:
                 return document
-        words = self.log.with_suffix(".err").read_text(errors="replace")
-        problem = " ".join(words[-_STDERR_BYTES:].split())
+        problem = _last_words(self._text(".err"))
         if not problem and looks_full(self.log.parent):
             problem = "no space left for its database"
         problem = problem or "it printed nothing"
@@ -156,13 +154,15 @@ class Writer:
     def error(self) -> str:
         """Return what it printed about its end."""
         errors = [str(line["error"]) for line in self.lines() if "error" in line]
-        words = self.log.with_suffix(".err").read_text(errors="replace")
-        return "; ".join([*errors, " ".join(words[-_STDERR_BYTES:].split())])
+        return "; ".join([*errors, _last_words(self._text(".err"))])
 
     def lines(self) -> list[dict[str, Any]]:
         """Return the objects that it printed."""
-        text = self.log.read_text(errors="replace")
-        return [_object(line) for line in text.splitlines()]
+        return [_object(line) for line in self._text(".out").splitlines()]
+
+    def _text(self, suffix: str) -> str:
+        text = self.log.with_suffix(suffix).read_text(errors="replace")
+        return _without_place(text, self._database)
 
 
 def is_ready(record: TraceRecord) -> bool:
@@ -205,17 +205,33 @@ def audit(spec: TrialSpec, database: Path, cut: Cut) -> AuditFinding:
         )
     except subprocess.TimeoutExpired:
         return AuditFinding({}, f"did not end within {spec.timeout_s:.0f} s")
-    lines = done.stdout.decode(errors="replace").splitlines()
+    out, err = (
+        _without_place(text.decode(errors="replace"), database)
+        for text in (done.stdout, done.stderr)
+    )
+    lines = out.splitlines()
     answer = _object(lines[-1]) if lines else {}
     ending = _ending(done.returncode)
     if "acknowledged" in answer and not ending:
         return AuditFinding(answer, "")
-    words = " ".join(done.stderr.decode(errors="replace")[-_STDERR_BYTES:].split())
+    words = _last_words(err)
     if done.returncode > 0:
         raise TrialError(f"the audit failed ({ending}): {words}")
     return AuditFinding(
         {}, f"{ending}: {words}" if words else ending or "gave no answer"
     )
+
+
+def _without_place(text: str, database: Path) -> str:
+    """Return what an engine said, with the files of its database as "db/FILE".
+
+    Where a trial mounts its disk is different each time, and nobody else's business.
+    """
+    return text.replace(f"{database.parent}/", "")
+
+
+def _last_words(text: str) -> str:
+    return " ".join(text[-_STDERR_BYTES:].split())
 
 
 def _ending(code: int) -> str:
