@@ -202,8 +202,7 @@ class Audit {
     const bool is_there =
         !is_before &&
         AreThere(before_.history, survivors.keys, covering, covering);
-    if (options_.durability != Durability::kDurable)
-      json_["covering_lost"] = !is_there;
+    json_["covering_lost"] = !is_there;
     if (is_there)
       json_["covered"] = AreThere(before_.history, survivors.keys, 1, covering);
   }

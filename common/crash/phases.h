@@ -5,7 +5,7 @@
 //   batch:N    N commits of 100 updates, if the engine has atomic batches
 //   cover:N    N times: buffered commits until a file appears or disappears,
 //              or not for long if none did the first time, and a few more; then
-//              one durable commit, which is a put
+//              one durable commit, which is a put; nothing if all are durable
 //   growth:N   N commits of one value of 4 KiB
 //   settle:N   Flush(), Settle(), then N commits
 //   compact:N  Compact(), then N commits

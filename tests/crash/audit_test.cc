@@ -210,7 +210,7 @@ TEST_F(AuditTest, ADurableWriteThatDoesNotCoverEarlierOnesIsFound) {
    private:
     std::unique_ptr<kvmatrix::Session> inner_;
     const bool forgets_;
-    bool durable_ = true;
+    bool durable_ = false;
   };
   static bool forgets;
   class Database final : public internal::WrappedDatabase {
@@ -220,6 +220,7 @@ TEST_F(AuditTest, ADurableWriteThatDoesNotCoverEarlierOnesIsFound) {
       return std::make_unique<Session>(WrappedDatabase::NewSession(), forgets);
     }
   };
+  config_.durability = Durability::kBuffered;
   flags_.phases = "single:3,cover:1";
   internal::current = {};
   Driver driver = kDriver;
