@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "common/crash/crash_flags.h"
-#include "common/crash/file_watch.h"
 #include "common/crash/history.h"
 #include "common/crash/phases.h"
 #include "common/crash/reader.h"
