@@ -3,9 +3,10 @@
 //   first:N    right after the database was created: N commits, a reopening
 //   single:N   N commits of one update
 //   batch:N    N commits of 100 updates, if the engine has atomic batches
-//   cover:N    N times: buffered commits until a file appears or disappears,
-//              or not for long if none did the first time, and a few more; then
-//              one durable commit, which is a put; nothing if all are durable
+//   cover:N    N times: buffered commits until a file appears or disappears
+//              (only a few once a round has passed without one), and a few
+//              more; then one durable commit, a put.  Nothing if each commit
+//              is durable.
 //   growth:N   N commits of one value of 4 KiB
 //   settle:N   Flush(), Settle(), then N commits
 //   compact:N  Compact(), then N commits

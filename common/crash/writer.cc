@@ -23,8 +23,7 @@ constexpr int kBufferedAfter = 3;
 // Of a commit that is always a put, whose value shows that it is there.
 constexpr uint32_t kPutBytes = kCrashValueBytes + 1;
 
-// Returns the names of all files: an engine that begins a log or a table adds
-// one.
+// Returns the paths of all files; a new log or table adds one.
 std::set<std::string> FilesIn(const std::filesystem::path& folder) {
   std::set<std::string> files;
   std::error_code error;  // a file may disappear meanwhile
@@ -174,7 +173,7 @@ void Writer::RunCover(uint64_t rounds) {
       has_changed = true;
       Add(TraceKind::kFilesChanged);
     }
-    if (!has_changed) most = kFewestBuffered;  // this engine does not do it
+    if (!has_changed) most = kFewestBuffered;  // nor will it later
     for (int i = 0; i < kBufferedAfter; ++i) Commit(1, kCrashValueBytes);
     SetDurable(true);
     Commit(1, kPutBytes);

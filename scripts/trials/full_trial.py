@@ -36,7 +36,7 @@ class Stage:
 
 
 _BEGINS = TraceKind.PHASE_BEGINS
-# So many commits that a disk without room stops an engine, whichever needs more of it.
+# Enough commits that an engine which needs more room meets the full disk.
 STAGES = (
     Stage("writes", "single:50,fill:400", _BEGINS, 1, 512 * _KIB),
     Stage("batches", "single:50,batch:2000", _BEGINS, 1, 256 * _KIB),

@@ -34,8 +34,8 @@ _MKFS = {
     ),
     "xfs": ("mkfs.xfs", "-q", "-f", "-K"),
 }
-# As for the tests of xfs itself, mkfs.xfs then accepts a disk below 300 MB with a log
-# below 64 MB.  To recover one of 64 MB takes half a second, which is most of a trial.
+# With these, which the tests of xfs set, mkfs.xfs accepts a disk below 300 MB and a log
+# below 64 MB, which takes half a second to recover (xfsprogs, mkfs/xfs_mkfs.c).
 _SMALL_XFS = dict.fromkeys(("TEST_DIR", "TEST_DEV", "QA_CHECK_FS"), "1")
 _libc = ctypes.CDLL(None, use_errno=True)
 

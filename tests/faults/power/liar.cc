@@ -94,86 +94,52 @@ ssize_t WriteAsItSays(int fd, const void* data, size_t size) {
 #define write WriteAsItSays
 #define kDriver kMemory
 #include "drivers/memory.cc"
+#include "tests/runner/wrapped_driver.h"
 #undef kDriver
 
 namespace kvmatrix {
 namespace {
 
-// Shows what is being written to whoever gets it.
-class EagerDatabase final : public Database {
+// Shows what is being written to whoever gets it, of a database that was new.
+class Shown {
  public:
-  explicit EagerDatabase(const Options& options)
-      : inner_(kMemory.open(options)) {}
-
-  std::unique_ptr<Session> NewSession() override;
-  void Flush() override { inner_->Flush(); }
-  void Settle() override { inner_->Settle(); }
-  void Compact() override { inner_->Compact(); }
-  std::map<std::string, std::string> EffectiveSettings() override {
-    return inner_->EffectiveSettings();
+  void Add(std::span<const Update> batch) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, value] : batch)
+      values_.insert_or_assign(std::string(key),
+                               std::string(value.value_or("")));
   }
 
-  void Show(const Update& update) {
+  // Returns the value of a key; empty: it was deleted; nothing: never written.
+  std::optional<std::string> Find(std::string_view key) {
     const std::lock_guard lock(mutex_);
-    shown_.insert_or_assign(
-        std::string(update.key),
-        update.value ? std::optional(*update.value) : std::nullopt);
-  }
-
-  // Returns whether a value of the key has been shown.
-  bool Find(std::string_view key, std::optional<std::string>& value) {
-    const std::lock_guard lock(mutex_);
-    const auto it = shown_.find(key);
-    if (it == shown_.end()) return false;
-    value = it->second;
-    return true;
+    const auto it = values_.find(key);
+    if (it == values_.end()) return std::nullopt;
+    return it->second;
   }
 
  private:
-  const std::unique_ptr<Database> inner_;
   std::mutex mutex_;
-  std::map<std::string, std::optional<std::string>, std::less<>> shown_;
+  std::map<std::string, std::string, std::less<>> values_;
 };
-
-class EagerSession final : public Session {
- public:
-  EagerSession(EagerDatabase& database, std::unique_ptr<Session> inner)
-      : database_(database), inner_(std::move(inner)) {}
-
-  void SetDurable(bool durable) override { inner_->SetDurable(durable); }
-  void Write(std::span<const Update> batch) override {
-    for (const Update& update : batch) database_.Show(update);
-    inner_->Write(batch);
-  }
-  std::optional<std::string_view> Get(std::string_view key) override {
-    if (!database_.Find(key, value_)) return inner_->Get(key);
-    if (!value_) return std::nullopt;
-    return *value_;
-  }
-  void Scan(std::string_view start, Order order,
-            const Visitor& visit) override {
-    inner_->Scan(start, order, visit);
-  }
-
- private:
-  EagerDatabase& database_;
-  const std::unique_ptr<Session> inner_;
-  std::optional<std::string> value_;  // what the last Get() returned
-};
-
-std::unique_ptr<Session> EagerDatabase::NewSession() {
-  return std::make_unique<EagerSession>(*this, inner_->NewSession());
-}
-
-std::unique_ptr<Database> Open(const Options& options) {
-  if (Lies("eager")) return std::make_unique<EagerDatabase>(options);
-  return kMemory.open(options);
-}
 
 Driver Liar() {
-  Driver driver = kMemory;
-  driver.open = Open;
-  return driver;
+  if (!Lies("eager")) return kMemory;
+  static Shown shown;
+  Behaviour eager;
+  eager.write = [](Session& session, std::span<const Update> batch) {
+    shown.Add(batch);
+    session.Write(batch);
+  };
+  eager.get = [](Session& session,
+                 std::string_view key) -> std::optional<std::string_view> {
+    thread_local std::optional<std::string> value;
+    value = shown.Find(key);
+    if (!value) return session.Get(key);
+    if (value->empty()) return std::nullopt;
+    return *value;
+  };
+  return Wrapped(eager);
 }
 
 }  // namespace

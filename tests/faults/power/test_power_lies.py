@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 LIAR = BUILD / "tests/db_bench_liar"
 STATES = {LOG: 60, SHUTDOWN: 8, FULL: 5}
 _PHASES = "first:5,single:{},batch:4,growth:10,close:10,read:10"
-# The file system is shut down while the engine writes, or that shows nothing of M20.
+# M20 shows only if the file system is shut down while the engine is still writing.
 PHASES = {LOG: _PHASES.format(40), SHUTDOWN: _PHASES.format(4000), FULL: ""}
 FULL_DISK_WRONG = "full_disk_wrong"
 
