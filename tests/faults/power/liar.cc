@@ -19,11 +19,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "common/driver.h"
 
@@ -103,11 +106,19 @@ namespace {
 // Shows what is being written to whoever gets it, of a database that was new.
 class Shown {
  public:
+  // From now on, each write waits until another thread has got it.
+  void ExpectReader(bool has_reader) { has_reader_ = has_reader; }
+
   void Add(std::span<const Update> batch) {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     for (const auto& [key, value] : batch)
       values_.insert_or_assign(std::string(key),
                                std::string(value.value_or("")));
+    if (!has_reader_) return;
+    is_read_.wait_for(lock, kPatience,
+                      [&] { return last_read_ == batch.front().key; });
+    lock.unlock();
+    std::this_thread::sleep_for(kNote);
   }
 
   // Returns the value of a key; empty: it was deleted; nothing: never written.
@@ -115,12 +126,21 @@ class Shown {
     const std::lock_guard lock(mutex_);
     const auto it = values_.find(key);
     if (it == values_.end()) return std::nullopt;
+    last_read_ = key;
+    is_read_.notify_one();
     return it->second;
   }
 
  private:
+  static constexpr std::chrono::seconds kPatience{10};
+  // For the reader to record what it has got.
+  static constexpr std::chrono::milliseconds kNote{10};
+
   std::mutex mutex_;
+  std::condition_variable is_read_;
   std::map<std::string, std::string, std::less<>> values_;
+  std::string last_read_;
+  bool has_reader_ = false;
 };
 
 Driver Liar() {
@@ -139,7 +159,13 @@ Driver Liar() {
     if (value->empty()) return std::nullopt;
     return *value;
   };
-  return Wrapped(eager);
+  static Driver wrapped = Wrapped(eager);
+  Driver driver = wrapped;
+  driver.open = [](const Options& options) {
+    shown.ExpectReader(options.threads > 1);
+    return wrapped.open(options);
+  };
+  return driver;
 }
 
 }  // namespace
