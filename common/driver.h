@@ -189,9 +189,9 @@ class Session {
   virtual std::optional<std::string_view> Get(std::string_view key) = 0;
 
   // Makes each later Write() of this session durable if `durable`, as with
-  // Durability::kDurable, and otherwise as durable as the Options say, which is
-  // less.  Called only if Driver::mixes_durability, while this is the only
-  // session.
+  // Durability::kDurable, and otherwise as durable as the Options say.  Called
+  // only if Driver::mixes_durability, of a database that was opened with a
+  // weaker level, while this is the only session.
   virtual void SetDurable(bool durable) {
     static_cast<void>(durable);
     throw std::logic_error("the driver has one level of durability");

@@ -21,8 +21,8 @@ class KyotoSession final : public Session {
  public:
   KyotoSession(Db& db, const Options& options)
       : db_(db),
-        durable_(options.durability == Durability::kDurable),
-        autosync_(ModeOf(options.durability) & Db::OAUTOSYNC) {}
+        autosync_(ModeOf(options.durability) & Db::OAUTOSYNC),
+        sync_(options.durability == Durability::kDurable) {}
 
   void Write(std::span<const Update> batch) override {
     if (batch.size() > 1) Check(db_.begin_transaction(sync_), db_);
@@ -36,9 +36,7 @@ class KyotoSession final : public Session {
     if (sync_ && !autosync_) Check(db_.synchronize(true), db_);
   }
 
-  // Kyoto promises nothing about a database in which some writes are durable,
-  // so one that was opened to be durable stays so.
-  void SetDurable(bool durable) override { sync_ = durable || durable_; }
+  void SetDurable(bool durable) override { sync_ = durable; }
 
   std::optional<std::string_view> Get(std::string_view key) override {
     size_t size = 0;
@@ -76,8 +74,8 @@ class KyotoSession final : public Session {
   bool NoRecord() const { return db_.error() == kc::BasicDB::Error::NOREC; }
 
   Db& db_;
-  const bool durable_, autosync_;  // as it was opened
-  bool sync_ = durable_;
+  const bool autosync_;  // as it was opened
+  bool sync_;
   std::unique_ptr<char[]> value_;
 };
 

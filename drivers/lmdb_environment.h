@@ -89,12 +89,11 @@ class Environment {
   unsigned flags() const { return flags_; }
   MDB_dbi dbi() const { return dbi_; }
 
-  // Makes later commits of all sessions durable, or not: as the environment was
-  // opened, but at most as MDB_NOMETASYNC.  Not thread-safe.
+  // Makes later commits of all sessions durable, or again as the environment
+  // was opened.  Not thread-safe.
   void SetDurable(bool durable) {
     constexpr unsigned kAny = MDB_NOSYNC | MDB_NOMETASYNC | MDB_MAPASYNC;
-    unsigned on = durable ? 0u : opened_with_ & kAny;
-    if (!durable && on == 0) on = MDB_NOMETASYNC;
+    const unsigned on = durable ? 0u : opened_with_ & kAny;
     Check(mdb_env_set_flags(env_.get(), kAny & ~on, 0));
     Check(mdb_env_set_flags(env_.get(), on, 1));
     flags_ = (opened_with_ & ~kAny) | on;

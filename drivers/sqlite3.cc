@@ -1,5 +1,6 @@
 // SQLite as a key-value store: one table, one key.  https://sqlite.org
 
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
@@ -31,7 +32,9 @@ class SqliteSession final : public Session {
 
   // Outside of a transaction, as SQLite requires.
   void SetDurable(bool durable) override {
-    const std::string value = Switched(durability_, durable);
+    const int own = SynchronousOf(durability_);
+    const int least = durable ? LeastSynchronous(Durability::kDurable) : own;
+    const std::string value = std::to_string(std::max(own, least));
     Run(db_, "PRAGMA synchronous = " + value);
     Run(db_, "PRAGMA synchronous", value);
   }

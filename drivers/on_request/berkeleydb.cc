@@ -68,7 +68,7 @@ class BerkeleySession final : public Session {
   }
 
   void SetDurable(bool durable) override {
-    commit_ = durable ? DB_TXN_SYNC : DB_TXN_WRITE_NOSYNC;
+    commit_ = durable ? DB_TXN_SYNC : 0;
   }
 
   std::optional<std::string_view> Get(std::string_view key) override {
@@ -163,7 +163,7 @@ class BerkeleySession final : public Session {
   DB_ENV* const env_;
   DB* const db_;
   std::atomic<uint64_t>& deadlocks_;
-  uint32_t commit_ = 0;  // as the environment says
+  uint32_t commit_ = 0;  // 0: as the environment says
   Result value_, key_, found_;
 };
 

@@ -1,7 +1,6 @@
 // lsm1: the log-structured merge tree in the source of SQLite.
 // https://sqlite.org/src4/doc/trunk/www/lsmusr.wiki
 
-#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <memory>
@@ -68,8 +67,7 @@ class Lsm1Session final : public Session {
 
   // lsm1 reads the parameter at each commit.
   void SetDurable(bool durable) override {
-    const int safety =
-        durable ? LSM_SAFETY_FULL : std::min(safety_, LSM_SAFETY_NORMAL);
+    const int safety = durable ? LSM_SAFETY_FULL : safety_;
     Configure(db_.get(), {"safety", LSM_CONFIG_SAFETY, safety});
   }
 

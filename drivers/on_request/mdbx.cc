@@ -72,13 +72,8 @@ class Reader {
 
 class MdbxSession final : public Session {
  public:
-  MdbxSession(MDBX_env* env, MDBX_dbi dbi, MDBX_env_flags_t flags,
-              OpenSessions<MdbxSession>& sessions)
-      : env_(env),
-        dbi_(dbi),
-        syncs_((flags & MDBX_UTTERLY_NOSYNC) == MDBX_SYNC_DURABLE),
-        sessions_(sessions),
-        reader_(env) {
+  MdbxSession(MDBX_env* env, MDBX_dbi dbi, OpenSessions<MdbxSession>& sessions)
+      : env_(env), dbi_(dbi), sessions_(sessions), reader_(env) {
     sessions_.Add(this);
   }
   ~MdbxSession() override { sessions_.Remove(this); }
@@ -86,7 +81,7 @@ class MdbxSession final : public Session {
   void Write(std::span<const Update> batch) override {
     // A snapshot that is left open would keep its pages from being reused.
     reader_.Release();
-    Transaction txn = Begin(env_, write_);
+    Transaction txn = Begin(env_, MDBX_TXN_READWRITE);
     for (const auto& [key, value] : batch) {
       MDBX_val k = ToVal(key), v = ToVal(value.value_or(""));
       const int code =
@@ -98,10 +93,7 @@ class MdbxSession final : public Session {
     if (syncs_after_) Sync(env_);
   }
 
-  void SetDurable(bool durable) override {
-    write_ = durable ? MDBX_TXN_READWRITE : MDBX_TXN_NOSYNC;
-    syncs_after_ = durable && !syncs_;
-  }
+  void SetDurable(bool durable) override { syncs_after_ = durable; }
 
   std::optional<std::string_view> Get(std::string_view key) override {
     MDBX_val k = ToVal(key), value;
@@ -148,9 +140,7 @@ class MdbxSession final : public Session {
 
   MDBX_env* const env_;
   const MDBX_dbi dbi_;
-  const bool syncs_;  // at each commit, unless it has MDBX_TXN_NOSYNC
-  bool syncs_after_ = false;
-  MDBX_txn_flags_t write_ = MDBX_TXN_READWRITE;
+  bool syncs_after_ = false;  // each commit, which does not do so by itself
   OpenSessions<MdbxSession>& sessions_;
   Reader reader_;
   bool appends_ = FLAGS_append;
@@ -178,7 +168,7 @@ class Mdbx final : public Database {
   }
 
   std::unique_ptr<Session> NewSession() override {
-    return std::make_unique<MdbxSession>(env_.get(), dbi_, flags_, sessions_);
+    return std::make_unique<MdbxSession>(env_.get(), dbi_, sessions_);
   }
 
   Limits GetLimits() override {

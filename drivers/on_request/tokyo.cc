@@ -40,9 +40,7 @@ class TokyoSession final : public Session {
     if (sync_ && !otsync_) Check(Api::HandOver(db_, true), db_);
   }
 
-  // Without a transaction a crash may break the database, so one that was
-  // opened to be durable stays so.
-  void SetDurable(bool durable) override { sync_ = durable || otsync_; }
+  void SetDurable(bool durable) override { sync_ = durable; }
 
   std::optional<std::string_view> Get(std::string_view key) override {
     int size = 0;

@@ -76,15 +76,6 @@ inline int SynchronousOf(Durability durability) {
              : static_cast<int>(found - std::begin(kSynchronous));
 }
 
-// Returns the value for writes that are durable, or not: then that of the
-// durability or, if that syncs each commit, the least that never corrupts.
-inline std::string Switched(Durability durability, bool durable) {
-  const int own = SynchronousOf(durability);
-  return std::to_string(
-      durable ? std::max(own, LeastSynchronous(Durability::kDurable))
-              : std::min(own, LeastSynchronous(Durability::kConsistent)));
-}
-
 // Returns what SQLite documents for the journal and the value in force.
 inline Guarantee GuaranteeOf(Durability durability) {
   const int value = SynchronousOf(durability);
