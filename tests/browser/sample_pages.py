@@ -1,4 +1,4 @@
-"""The six kinds of page, from synthetic runs that show everything they can show."""
+"""The seven kinds of page, from synthetic runs that show everything they can show."""
 
 import json
 from collections.abc import Callable
@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from report.model.ab_plan import Failure
-from report.page import ab_page, report_page
+from report.page import ab_page, durability_page, report_page
 from report.trust.judge import load_run
 from report.verdict.ab_verdicts import judge
 from tests.builders import (
     ab_rounds,
     ab_showcase,
     many_engines,
+    synthetic_durability,
     synthetic_history,
     synthetic_mix,
     synthetic_run,
@@ -85,6 +86,27 @@ def history(folder: Path) -> Path:
     return _written(folder, test_history_page.page(entries))
 
 
+def durability(folder: Path) -> Path:
+    """Write a passport: each proof, violations, a full disk, failures, long texts."""
+    made = synthetic_durability
+    plan = made.plan(
+        made.setting(title=_REASON),
+        made.setting(f"beta/{_LABEL}"),
+        made.setting("gamma/durable"),
+        requisites={"kill": "", "shutdown": "", "log": _REASON, "full": ""},
+    )
+    states = {"random": made.outcomes(complete=1_234_567, hole=2)}
+    file = f"reproducers/{_LABEL}.kvmcut"
+    violation = made.violation("hole", count=2, detail=_REASON, reproducer=file)
+    records = [
+        made.trial("log", states=states, violations=[violation]),
+        made.trial("full", full=[made.stage(error=_REASON, found=_REASON)]),
+        made.trial("log", name=f"beta/{_LABEL}"),
+        made.failed("kill", _REASON),
+    ]
+    return _written(folder, durability_page.render(made.recorded(records, plan)))
+
+
 KINDS: dict[str, Callable[[Path], Path]] = {
     "report": report,
     "mix": mix,
@@ -92,6 +114,7 @@ KINDS: dict[str, Callable[[Path], Path]] = {
     "many": many,
     "ab": ab,
     "history": history,
+    "durability": durability,
 }
 
 
