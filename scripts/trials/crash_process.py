@@ -107,6 +107,12 @@ class Writer:
             self.kill()
             return "hang"
 
+    def rehearse(self) -> CrashTrace:
+        """Run to the end, uncut; return the trace, which shows how long all takes."""
+        with self.running():
+            self.wait()
+        return self.trace()
+
     def ends_unless_still(self, still_s: float) -> bool:
         """Wait for its end; return False once it has recorded nothing for so long."""
         assert self.process is not None

@@ -97,6 +97,15 @@ class CrashTrace:
         return [r for r in self.records if r.kind == TraceKind.ACKNOWLEDGED]
 
     @property
+    def span_s(self) -> float:
+        """How long the writer ran."""
+        return _span_s(self.records)
+
+    def phase_span_s(self, number: int) -> float:
+        """Return how long a phase took; of the first, with the first opening."""
+        return _span_s([r for r in self.records if r.phase == number])
+
+    @property
     def started_ns(self) -> int:
         """When the writer began to open the database; 0 if it never did."""
         return next(
@@ -172,6 +181,10 @@ class CrashTrace:
         if record.phase < len(self.phases):
             return self.phases[record.phase]
         return ""
+
+
+def _span_s(records: Sequence[TraceRecord]) -> float:
+    return (records[-1].at_ns - records[0].at_ns) / 1e9 if records else 0.0
 
 
 def phase_names(phases: str) -> tuple[str, ...]:

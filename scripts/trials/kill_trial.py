@@ -11,35 +11,33 @@ from scripts.trials.progress import Report
 from scripts.trials.trial_spec import TrialSpec
 
 _MOST_SILENT_COMMITS = 60  # of a kill right after an acknowledgement
-_LONGEST_RUN_S = 0.5
 
 
 def kill_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
     """Kill a writer again and again; half of the times in silence after a commit."""
     rng = random.Random(spec.seed)
-    evidence, described = None, {}
+    folder = spec.folder_path / "database"
+    folder.mkdir()
+    writer = Writer(spec, folder, spec.folder_path / "trace")
+    longest_s = writer.rehearse().span_s
+    described = writer.describe()
+    evidence = Evidence(str(described["promise"]), spec.seed)
     for number in range(spec.states):
-        folder = spec.folder_path / "database"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        writer = Writer(spec, folder, spec.folder_path / "trace")
         silent = number % 2 == 0
         after = f"--crash_after={rng.randint(1, _MOST_SILENT_COMMITS)}"
         with writer.running(*([after] if silent else [])):
             writer.wait_until(is_ready if silent else has_started)
             if not silent:
-                time.sleep(rng.random() * _LONGEST_RUN_S)
+                time.sleep(rng.random() * longest_s)
             cut_ns = time.monotonic_ns()
         end_ns = time.monotonic_ns()
         trace = writer.trace()
-        if evidence is None:
-            described = writer.describe()
-            evidence = Evidence(str(described["promise"]), spec.seed)
         cut = Cut(writer.trace_path, cut_ns, end_ns)
         finding = audit(spec, folder, cut)
         evidence.add(trace.aim_at(cut_ns), finding, lambda _: "")
         report(number + 1, spec.states)
-    assert evidence is not None
     return {**head_of(described), **evidence.document(), "barriers_per_write": None}
 
 

@@ -7,7 +7,8 @@ of the page cache is lost, and so is what the journal had not committed.
 import random
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,14 +22,12 @@ from scripts.trials.crash_process import (
 )
 from scripts.trials.crash_trace import (
     ACKNOWLEDGED,
-    BATCH,
-    CLOSE,
     COVERING_WRITE,
     RANDOM,
     RECOVERY,
+    CrashTrace,
     TraceKind,
     TraceRecord,
-    phase_names,
 )
 from scripts.trials.evidence import Evidence
 from scripts.trials.kill_trial import head_of
@@ -37,8 +36,6 @@ from scripts.trials.progress import Report
 from scripts.trials.trial_disk import TrialDisk, sync_folder, workspace
 from scripts.trials.trial_spec import TrialSpec
 
-_LONGEST_DELAY_S = 0.2
-_LONGEST_RECOVERY_S = 0.05
 _AFTERLIFE_S = 0.01  # in which a writer may acknowledge what no disk has taken
 
 
@@ -52,87 +49,86 @@ class Moment:
     after: int = 0  # the writer stops after this commit, so that silence follows
 
 
-def moments(rng: random.Random, phases: Sequence[str]) -> list[Moment]:
-    """Return one moment for each aim, found by watching the writer's trace."""
-    silent = rng.randint(6, 45)
-    watched = [
-        Moment(ACKNOWLEDGED, is_ready, after=silent),
-        Moment(
-            COVERING_WRITE, _has(TraceKind.ACKNOWLEDGED, phases, "cover", durable=True)
-        ),
-        Moment("", _has(TraceKind.OPENED, phases, "first"), _LONGEST_DELAY_S / 10),
-        Moment(BATCH, _has(TraceKind.COMMIT_BEGINS, phases, "batch")),
-        Moment(CLOSE, _has(TraceKind.CLOSE_BEGINS, phases, "close")),
-        Moment(RANDOM, has_started, _LONGEST_DELAY_S),
-        Moment(RECOVERY, has_started, _LONGEST_DELAY_S),
+def moments(rng: random.Random, rehearsal: CrashTrace) -> list[Moment]:
+    """Return moments for all aims, given the trace of a run that was not cut."""
+    silent = Moment(ACKNOWLEDGED, is_ready, after=rng.randint(6, 45))
+    covers = _covers(rehearsal.phases)
+    covering = (
+        [Moment(COVERING_WRITE, covers)] if any(map(covers, rehearsal.records)) else []
+    )
+    within = [
+        Moment("", _is_in(number), rehearsal.phase_span_s(number))
+        for number in range(len(rehearsal.phases))
     ]
-    for phase in ("growth", "settle", "compact", "read"):
-        begins = _has(TraceKind.PHASE_BEGINS, phases, phase)
-        watched.append(Moment("", begins, _LONGEST_DELAY_S / 4))
-    return watched
+    anywhere = [Moment(a, has_started, rehearsal.span_s) for a in (RANDOM, RECOVERY)]
+    return [silent, *covering, *within, *anywhere]
 
 
-def _has(
-    kind: TraceKind, phases: Sequence[str], phase: str, durable: bool = False
-) -> Callable[[TraceRecord], bool]:
-    number = phases.index(phase) if phase in phases else -1
+def _covers(phases: Sequence[str]) -> Callable[[TraceRecord], bool]:
+    number = phases.index("cover") if "cover" in phases else -1
+    kind = TraceKind.ACKNOWLEDGED
+    return lambda r: r.kind == kind and r.phase == number and bool(r.durable)
 
-    def holds(record: TraceRecord) -> bool:
-        is_durable = not durable or bool(record.durable)
-        return record.kind == kind and record.phase == number and is_durable
 
-    return holds
+def _is_in(phase: int) -> Callable[[TraceRecord], bool]:
+    return lambda record: record.kind != TraceKind.HEADER and record.phase == phase
 
 
 def shutdown_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
     """Cut at each aim in turn until `spec.states` cuts are made."""
     rng = random.Random(spec.seed)
-    evidence, described, done = None, {}, 0
+    done, audit_s = 0, 0.0
     with workspace(spec) as space:
         disk = TrialDisk(space, spec.fs)
+        writer = Writer(spec, disk.database, space / "trace")
+        with _empty(disk):
+            rehearsal = writer.rehearse()
+        described = writer.describe()
+        evidence = Evidence(str(described["promise"]), spec.seed)
         while done < spec.states:
-            for moment in moments(rng, phase_names(spec.phases))[: spec.states - done]:
-                writer = Writer(spec, disk.database, space / "trace")
+            for moment in moments(rng, rehearsal)[: spec.states - done]:
                 cut = _write_and_cut(writer, disk, moment, rng)
-                if evidence is None:
-                    described = writer.describe()
-                    evidence = Evidence(str(described["promise"]), spec.seed)
                 if moment.aim == RECOVERY:
-                    _cut_recovery(spec, disk, cut, rng)
+                    _cut_recovery(spec, disk, cut, rng.random() * audit_s)
                 with disk.mounted():
+                    begun_s = time.monotonic()
                     finding = audit(spec, disk.database, cut)
+                    audit_s = time.monotonic() - begun_s
                 trace = writer.trace()
                 aim = moment.aim or trace.aim_at(cut.cut_ns)
                 evidence.note_without_disk(aim, trace.durable_after(cut.cut_end_ns))
                 evidence.add(aim, finding, lambda _: "")
                 done += 1
                 report(done, spec.states)
-    assert evidence is not None
     rest = {"barriers_per_write": None}
     return {**head_of(described), **evidence.document(), **rest}
+
+
+@contextmanager
+def _empty(disk: TrialDisk) -> Iterator[None]:
+    """Mount a new file system, with a folder for the database."""
+    disk.clear()
+    with disk.mounted():
+        disk.database.mkdir()
+        sync_folder(disk.mount_point)
+        yield
 
 
 def _write_and_cut(
     writer: Writer, disk: TrialDisk, moment: Moment, rng: random.Random
 ) -> Cut:
-    disk.clear()
-    with disk.mounted():
-        disk.database.mkdir()
-        sync_folder(disk.mount_point)
-        more = [f"--crash_after={moment.after}"] if moment.after else []
-        with writer.running(*more):
-            writer.wait_until(moment.holds)
-            time.sleep(rng.random() * moment.delay_s)
-            cut_ns = time.monotonic_ns()
-            shut_down(disk.mount_point)
-            end_ns = time.monotonic_ns()
-            time.sleep(_AFTERLIFE_S)
+    more = [f"--crash_after={moment.after}"] if moment.after else []
+    with _empty(disk), writer.running(*more):
+        writer.wait_until(moment.holds)
+        time.sleep(rng.random() * moment.delay_s)
+        cut_ns = time.monotonic_ns()
+        shut_down(disk.mount_point)
+        end_ns = time.monotonic_ns()
+        time.sleep(_AFTERLIFE_S)
     return Cut(writer.trace_path, cut_ns, end_ns)
 
 
-def _cut_recovery(
-    spec: TrialSpec, disk: TrialDisk, cut: Cut, rng: random.Random
-) -> None:
+def _cut_recovery(spec: TrialSpec, disk: TrialDisk, cut: Cut, delay_s: float) -> None:
     """Open the database, and cut again while it recovers."""
     with disk.mounted():
         opener = subprocess.Popen(
@@ -142,7 +138,7 @@ def _cut_recovery(
             stderr=subprocess.DEVNULL,
         )
         try:
-            time.sleep(rng.random() * _LONGEST_RECOVERY_S)
+            time.sleep(delay_s)
             shut_down(disk.mount_point)
         finally:
             opener.kill()
