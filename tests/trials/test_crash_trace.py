@@ -1,5 +1,6 @@
 """Traces: what a cut at some time hits, and what was acknowledged without a disk."""
 
+import random
 import struct
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from scripts.trials.crash_trace import (
     GROWTH,
     NEW_DATABASE,
     RANDOM,
+    RECOVERY,
     CrashTrace,
     TraceError,
     TraceKind,
@@ -24,6 +26,7 @@ from scripts.trials.crash_trace import (
     read_trace,
     records_from,
 )
+from scripts.trials.shutdown_trial import moments
 
 PHASES = "first:1,single:2,batch:1,cover:1,growth:1,settle:1,compact:1,close:1"
 FIRST, SINGLE, BATCHES, COVER, GROWS, SETTLES, COMPACTS, CLOSES = range(8)
@@ -104,6 +107,25 @@ def test_the_writer_starts_when_it_opens() -> None:
     assert WRITER.started_ns == 10
     assert trace().started_ns == 0
     assert trace().aim_at(5) == NEW_DATABASE
+
+
+def test_a_cut_is_as_late_as_the_phase_that_it_aims_at() -> None:
+    """From its first record on; a run that was not cut shows how long each takes."""
+    silent, covering, *within, at_random, recovery = moments(random.Random(1), WRITER)
+    assert [round(each.delay_s * 1e9) for each in within] == [5, 2, 2, 3, 0, 0, 0, 1]
+    for number, moment in enumerate(within):
+        begun = [r.at_ns for r in WRITER.records if moment.holds(r)]
+        assert begun == [r.at_ns for r in WRITER.records if r.phase == number]
+    assert [r.at_ns for r in WRITER.records if covering.holds(r)] == [43]
+    assert silent.after in range(6, 46)
+    assert [at_random.delay_s, recovery.delay_s] == [WRITER.span_s] * 2
+    assert round(WRITER.span_s * 1e9) == 71
+
+
+def test_where_no_write_covers_others_none_is_waited_for() -> None:
+    records = (r for r in WRITER.records if r.phase != COVER)
+    aims = [each.aim for each in moments(random.Random(1), trace(*records))]
+    assert aims == [ACKNOWLEDGED, *[""] * 8, RANDOM, RECOVERY]
 
 
 def test_durable_puts_without_a_write_to_the_disk_are_counted() -> None:
