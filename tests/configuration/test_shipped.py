@@ -11,6 +11,8 @@ import pytest
 
 from report.config.config_types import MEASURED
 from report.config.configuration import load
+from report.durability.durability_folder import final_trials, load_durability
+from report.durability.durability_plan import DURABILITY_PLAN
 from report.terms.units import parse_size
 from report.trust.judge import load_run
 from tests.places import BUILD, ROOT
@@ -94,6 +96,10 @@ def test_every_run_in_results_is_listed_and_has_no_wrong_cell() -> None:
     assert runs
     for path in runs:
         assert f"| `{path.name}` |" in index
+        if (path / DURABILITY_PLAN).exists():
+            trials = final_trials(load_durability(path).trials).values()
+            assert all(trial["status"] == "ok" for trial in trials), path.name
+            continue
         assert '"status":"wrong"' not in (path / "measurements.jsonl").read_text()
         if (path / "run.json").exists():
             cells = load_run(path).cells.values()
