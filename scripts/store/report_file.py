@@ -87,7 +87,7 @@ def _fault_of_lines(lines: Path) -> str:
     """Return what the user must know about the file of measurements, or ""."""
     if not (lines.exists() and lines.stat().st_size):
         state = "is empty" if lines.exists() else "does not exist"
-        return f"{state}: no rates"
+        return f"{state}: no results"
     with lines.open("rb") as file:
         file.seek(-1, os.SEEK_END)
         is_torn = file.read(1) != b"\n"

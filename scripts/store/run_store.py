@@ -246,7 +246,7 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
         raise ResultsError(_wrong_kind(every[0], kind_of(every[0])))
     for path in (results / name, Path(name)):
         if name and not matching and path.exists():
-            plans = " or ".join(EVERY_KIND)
+            plans = f"{', '.join(EVERY_KIND[:-1])} or {EVERY_KIND[-1]}"
             raise ResultsError(f"{path} is not a {kind_word}: it contains no {plans}")
     if not matching and name.startswith("@"):
         raise ResultsError(f"{name!r} is not a run; expected {_REFERENCES}")

@@ -92,7 +92,7 @@ def test_lost_measurements_are_warned_of(tmp_path: Path, state: str) -> None:
         lines.unlink()
     done = report(folder, "--format", "md")
     assert done.returncode == 0
-    assert done.stderr == f"kvmatrix: warning: {lines} {state}: no rates\n"
+    assert done.stderr == f"kvmatrix: warning: {lines} {state}: no results\n"
 
 
 def test_an_incomplete_last_line_is_warned_of(tmp_path: Path) -> None:
