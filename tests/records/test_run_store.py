@@ -287,7 +287,9 @@ def test_a_name_of_no_run_is_refused(tmp_path: Path, name: str, told: str) -> No
 
 def test_a_path_that_is_not_a_run_is_reported_as_such(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    message = r"out is not a run: it contains no run\.json, ab\.json or durability\.json"
+    message = (
+        r"out is not a run: it contains no run\.json, ab\.json or durability\.json"
+    )
     for name in ("out", str(tmp_path / "out")):
         with pytest.raises(ResultsError, match=message):
             find_run(tmp_path, name)
