@@ -58,10 +58,12 @@ def resume(
     using; 3 some cells failed or are missing (all other results are saved), or the run
     is unfinished; 5 nothing could be measured, judged or compared; 130 interrupted.
     """
-    output, places = Output.of(given), RunPlaces.of(given)
+    output, named = Output.of(given), RunPlaces.of(given)
 
     def work() -> int:
-        path = find_run(places.results, name, EVERY_KIND)
+        path = find_run(named.results, name, EVERY_KIND)
+        # A path may lead to another folder, which nobody else may use meanwhile.
+        places = replace(named, results=path.absolute().parent)
         kind = kind_of(path)
         if kind == AB:
             return _resume_ab(path, a_dir, b_dir, places, output, system)

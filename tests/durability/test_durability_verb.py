@@ -228,6 +228,19 @@ def test_a_resumed_run_tries_again_what_has_failed(tmp_path: Path) -> None:
     assert rows["needs-a-licence"]["found"]["class"] == "D3"
 
 
+def test_a_run_elsewhere_is_resumed_there(tmp_path: Path) -> None:
+    lab = make_crash_lab(tmp_path, "needs_a_licence", kills=1)
+    assert lab.call("durability", "tiny").returncode == 3
+    (folder,) = run_folders(lab)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    moved = folder.rename(elsewhere / folder.name)
+    done = lab.call("resume", str(moved))
+    assert done.returncode == 3
+    assert f"resume {moved.name}" in done.stderr
+    assert f"--results-dir {elsewhere}" in done.stderr
+
+
 def test_an_executable_that_is_replaced_stops_the_run(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
