@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.durability.requisites import NAMESPACES
+from scripts.durability.requisites import namespaces_of
 from scripts.machine.child_process import Stop
 from scripts.store.run_places import ROOT
-from scripts.trials.trial_spec import KILL, TrialSpec
+from scripts.trials.trial_spec import TrialSpec
 
 _PATIENCE = 4  # how many times the limit of a process a worker may be silent
 _POLL_S = 0.2
@@ -176,9 +176,7 @@ class _Worker:
 
 def _command(spec: TrialSpec) -> list[str]:
     worker = [sys.executable, "-m", "scripts.trials.worker"]
-    if spec.method == KILL and os.geteuid() != 0:
-        return [*_DIES_WITH_US, *worker]
-    return [*_DIES_WITH_US, *NAMESPACES, *worker]
+    return [*_DIES_WITH_US, *namespaces_of(spec.method), *worker]
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -33,6 +33,15 @@ def requisites(
     return {method: _first(of_method[method]) for method in methods}
 
 
+def namespaces_of(method: str) -> tuple[str, ...]:
+    """Return the start of a command that gives a trial namespaces of its own.
+
+    A kill needs none, and has none where they are impossible.
+    """
+    is_impossible = method == KILL and _first([_not_root, _no_namespaces])
+    return () if is_impossible else NAMESPACES
+
+
 def _first(probes: Iterable[Probe]) -> str:
     return next((problem for probe in probes if (problem := probe())), "")
 
@@ -52,7 +61,7 @@ def _no_namespaces() -> str:
     if done.returncode == 0:
         return ""
     reason = " ".join(done.stderr.split())
-    remedy = "in a container, start it with --privileged"
+    remedy = "in a container, start it with --privileged; leave a chroot"
     return f"no mount namespace of its own ({reason}): {remedy}"
 
 

@@ -112,13 +112,16 @@ def test_what_does_not_need_what_is_missing_is_possible(
     assert done.returncode == 0, done.stderr
 
 
-def test_without_root_only_kills_are_tried_and_the_class_is_as_documented(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("thing", ["root", "namespaces", "unshare"])
+def test_where_only_kills_are_possible_the_class_is_as_documented(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, thing: str
 ) -> None:
-    not_root(monkeypatch)
+    """As a user, and as root of a container or in a chroot."""
+    take, fault, _ = MISSING[thing]
+    take(monkeypatch)
     done = lab.call("durability", "tiny")
     assert done.returncode == 4
-    assert "shutdown: needs root: run it with sudo" in done.stderr
+    assert "shutdown: " in done.stderr and fault in done.stderr
     assert "only kill -9 is tried" in done.stderr
     assert statuses(trials(lab)) == [("crash-tested/durable", "ok")]
     (row,) = passport(lab)["settings"]
