@@ -5,6 +5,7 @@ over the run.  After each, no mount, loop device or process is left, and at last
 connection; the next run works in the same folders.
 """
 
+import contextlib
 import os
 import signal
 import sys
@@ -106,9 +107,10 @@ class Lane:
         if not point or time.monotonic() - self.started_s < point.share * whole_s:
             return
         for pid in victims(self.session)[point.kind][:1]:
-            os.kill(pid, signal.SIGKILL)
-            self.killed[point.kind] += 1
-            self.point = None
+            with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(pid, signal.SIGKILL)
+                self.killed[point.kind] += 1
+                self.point = None
 
     def has_ended(self) -> bool:
         """Return whether the run has ended, which it does with a result if it can."""
