@@ -12,7 +12,8 @@
 //   eager      shows others a commit before it is on the disk
 //
 // Under any other name it is honest; as "renames" it does what "unlisted" does,
-// and syncs the name.
+// and syncs the name, and as "rebooted" it opens a database again only after a
+// reboot.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +23,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -143,7 +146,28 @@ class Shown {
   bool has_reader_ = false;
 };
 
+// Throws std::runtime_error if the machine has not booted since the last call
+// for the folder.
+void NoteBoot(const std::filesystem::path& folder) {
+  std::string before, now;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> now;
+  std::ifstream(folder / "boot") >> before;
+  if (now == before) throw std::runtime_error("no boot since the last opening");
+  std::ofstream(folder / "boot") << now;
+  sync();
+}
+
+Driver Rebooted() {
+  Driver driver = kMemory;
+  driver.open = [](const Options& options) {
+    NoteBoot(options.path);
+    return kMemory.open(options);
+  };
+  return driver;
+}
+
 Driver Liar() {
+  if (Lies("rebooted")) return Rebooted();
   if (!Lies("eager")) return kMemory;
   static Shown shown;
   Behaviour eager;

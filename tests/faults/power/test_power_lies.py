@@ -24,6 +24,7 @@ STATES = {LOG: 60, SHUTDOWN: 8, FULL: 5}
 _PHASES = "first:5,single:{},batch:4,growth:10,close:10,read:10"
 # M20 shows only if the file system is shut down while the engine is still writing.
 PHASES = {LOG: _PHASES.format(40), SHUTDOWN: _PHASES.format(4000), FULL: ""}
+FULL_DISK_UNREADABLE = "full_disk_unreadable"
 FULL_DISK_WRONG = "full_disk_wrong"
 
 # The lie, how the disk is cut, and exactly the violations that this shows.
@@ -77,7 +78,11 @@ def test_a_lie_is_caught_by_what_it_does(lie: str, method: str, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("twin", "method"),
-    [("honest", LOG), ("honest", SHUTDOWN), ("honest", FULL), ("renames", LOG)],
+    [
+        *(("honest", method) for method in (LOG, SHUTDOWN, FULL)),
+        *(("rebooted", method) for method in (LOG, SHUTDOWN)),
+        ("renames", LOG),
+    ],
 )
 def test_the_honest_twin_is_clean(twin: str, method: str, tmp_path: Path) -> None:
     record = record_of(twin, method, tmp_path)
@@ -86,6 +91,11 @@ def test_the_honest_twin_is_clean(twin: str, method: str, tmp_path: Path) -> Non
     assert found.get("complete") == found.get("tried")
     if method == FULL:
         assert all(stage["error_reported"] for stage in record["full"])
+
+
+def test_the_machine_runs_on_when_a_disk_is_full(tmp_path: Path) -> None:
+    record = record_of("rebooted", FULL, tmp_path)
+    assert kinds_in(record) == {FULL_DISK_UNREADABLE}
 
 
 def test_a_lie_is_caught_on_another_file_system(tmp_path: Path) -> None:
