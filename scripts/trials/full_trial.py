@@ -16,6 +16,7 @@ from scripts.trials.trial_spec import TrialSpec
 
 _DISK_MB = 48
 _KIB = 1024
+_NEVER_FULL = "never full"
 _HANG_S = 30.0
 _STILL_S = 5.0  # without a record, after which a writer waits for room
 
@@ -87,7 +88,7 @@ class _Ending:
         """Return when the disk was full, in words."""
         if self.waited_after is not None:
             return f"after {self.waited_after:,} commits; it waits for room"
-        return f"after {acknowledged:,} commits" if self.word else "never full"
+        return f"after {acknowledged:,} commits" if self.word else _NEVER_FULL
 
 
 def _fill_and_end(writer: Writer, disk: TrialDisk, stage: Stage) -> _Ending:
@@ -141,7 +142,8 @@ def _fault(entry: dict[str, Any]) -> str:
 
 
 def _sentence(entry: dict[str, Any]) -> str:
-    parts = [f"full {entry['reached']}"]
+    reached = entry["reached"]
+    parts = [reached if reached == _NEVER_FULL else f"full {reached}"]
     if entry["ended"] != "ok":
         parts.append(f"the writer ended: {entry['ended']}")
     if entry["lost"]:
