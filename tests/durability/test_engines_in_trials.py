@@ -3,7 +3,6 @@
 Each is a finding or an error of its trial, with a reason; never a hang or a traceback.
 """
 
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,12 @@ from typing import Any
 import pytest
 
 from scripts.durability import durability_session, laboratory
+from scripts.trials.trial_spec import FULL
 from tests.durability.crash_lab import make_crash_lab, passport, run_folders, trials
 from tests.places import PATIENCE_S, ROOT
 from tests.support.command_line import CommandResult
 from tests.support.lab import Lab
+from tests.support.one_trial import skip_unless_possible
 
 # What the only trial of each kind of engine has found: an outcome, or why it failed.
 FINDINGS = {
@@ -113,6 +114,7 @@ def test_a_worker_that_dies_is_an_error_with_its_last_words(
 
 def on_a_small_disk(lab: Lab, folder: Path, size: str) -> CommandResult:
     """Run a lab's suite with `folder` on a disk that only that process sees."""
+    skip_unless_possible(FULL)
     script = 'mount -t tmpfs -o "size=$1" tmpfs "$2" && shift 2 && exec "$@"'
     done = subprocess.run(
         [
@@ -129,10 +131,6 @@ def on_a_small_disk(lab: Lab, folder: Path, size: str) -> CommandResult:
     return CommandResult(done.returncode, done.stdout, done.stderr)
 
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounts small disks")
-
-
-@needs_root
 @pytest.mark.slow
 @pytest.mark.parametrize("size", ["4k", "8k", "12k"])  # for the plan, a line, the rest
 def test_a_full_results_disk_is_named(tmp_path: Path, size: str) -> None:
@@ -145,7 +143,6 @@ def test_a_full_results_disk_is_named(tmp_path: Path, size: str) -> None:
     assert not lab.data_files()
 
 
-@needs_root
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "code", "words"),
