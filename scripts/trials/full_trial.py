@@ -16,7 +16,6 @@ from scripts.trials.trial_spec import TrialSpec
 
 _DISK_MB = 48
 _KIB = 1024
-_NEVER_FULL = "never full"
 _HANG_S = 30.0
 _STILL_S = 5.0  # without a record, after which a writer waits for room
 
@@ -88,7 +87,7 @@ class _Ending:
         """Return when the disk was full, in words."""
         if self.waited_after is not None:
             return f"after {self.waited_after:,} commits; it waits for room"
-        return f"after {acknowledged:,} commits" if self.word else _NEVER_FULL
+        return f"after {acknowledged:,} commits" if self.word else "never"
 
 
 def _fill_and_end(writer: Writer, disk: TrialDisk, stage: Stage) -> _Ending:
@@ -142,8 +141,7 @@ def _fault(entry: dict[str, Any]) -> str:
 
 
 def _sentence(entry: dict[str, Any]) -> str:
-    reached = entry["reached"]
-    parts = [reached if reached == _NEVER_FULL else f"full {reached}"]
+    parts = [f"disk full: {entry['reached']}"]
     if entry["ended"] != "ok":
         parts.append(f"the writer ended: {entry['ended']}")
     if entry["lost"]:

@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,15 +41,21 @@ def workspace(spec: TrialSpec) -> Iterator[Path]:
 
 
 def _mount_memory(folder: Path, timeout_s: float) -> None:
+    words = ["-t", "tmpfs", "-o", "size=75%", "kvmatrix-trial", str(folder)]
+    run_mount(words, timeout_s)
+
+
+def run_mount(arguments: Sequence[str], timeout_s: float) -> None:
+    """Run mount(8).  Raises TrialError."""
     done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=75%", "kvmatrix-trial", str(folder)],
+        ["mount", *arguments],
         capture_output=True,
         text=True,
         timeout=timeout_s,
         check=False,
     )
     if done.returncode:
-        raise TrialError(f"cannot mount a tmpfs: {done.stderr.strip()}")
+        raise TrialError(f"cannot mount: {done.stderr.strip()}")
 
 
 @dataclass

@@ -8,7 +8,6 @@ It prints one event for each line: progress, and at last the record of the trial
 
 import json
 import signal
-import subprocess
 import sys
 from typing import Any
 
@@ -22,6 +21,7 @@ from scripts.trials.progress import Report
 from scripts.trials.replay_trial import replay_trial
 from scripts.trials.reproducer import ReproducerError
 from scripts.trials.shutdown_trial import shutdown_trial
+from scripts.trials.trial_disk import run_mount
 from scripts.trials.trial_spec import FULL, KILL, LOG, REPLAY, SHUTDOWN, TrialSpec
 
 _TRIALS = {
@@ -31,9 +31,12 @@ _TRIALS = {
     FULL: full_trial,
     REPLAY: replay_trial,
 }
+# In these trials a process starts either first or after a power cut, so each sees a
+# new boot ID.  An engine may trust unsynchronised data if the boot is still the same:
+# libmdbx does (osal_bootid() in mdbx.c).
 _POWER_CUTS = (SHUTDOWN, LOG, REPLAY)
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
-_NEW_UUID = "/proc/sys/kernel/random/uuid"  # at each read: random(4)
+_NEW_UUID = "/proc/sys/kernel/random/uuid"  # another at each read: random(4)
 
 
 def record_of(spec: TrialSpec, report: Report) -> dict[str, Any]:
@@ -49,7 +52,7 @@ def record_of(spec: TrialSpec, report: Report) -> dict[str, Any]:
     }
     try:
         if spec.method in _POWER_CUTS:
-            _show_new_boots()
+            run_mount(["--bind", _NEW_UUID, _BOOT_ID], spec.timeout_s)
         return {
             **head,
             "status": "ok",
@@ -60,21 +63,6 @@ def record_of(spec: TrialSpec, report: Report) -> dict[str, Any]:
         return {**head, "status": "unsupported", "reason": str(reason)}
     except (TrialError, TraceError, ReproducerError, DiskError, OSError) as error:
         return {**head, "status": "error", "reason": str(error)}
-
-
-def _show_new_boots() -> None:
-    """Show a new boot ID to each process, as to all that start after a power cut.
-
-    libmdbx, for one, trusts what was not synchronised if there was no boot since.
-    """
-    done = subprocess.run(
-        ["mount", "--bind", _NEW_UUID, _BOOT_ID],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise TrialError(f"cannot mount over {_BOOT_ID}: {done.stderr.strip()}")
 
 
 def _emit(event: dict[str, Any]) -> None:
