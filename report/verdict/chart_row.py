@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from report.model.plan import Engine, Scenario
 from report.model.record import KILLED
-from report.model.run import Cell, Measurement, Run
+from report.model.run import Cell, Measured, Measurement, Run
 from report.published.published_figures import BASELINE
 from report.stats import repetition_stats, resources
 from report.stats.resources import Resources
 from report.terms import titles
 from report.terms.class_stamp import stamps_of
 from report.trust.known_failures import evidence_of
-from report.verdict import metric, rate_findings
+from report.verdict import eligibility, metric, rate_findings
 from report.verdict.contest import Ranking
 
 NOT_PLANNED = "not planned"
@@ -223,12 +223,12 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         and metric.is_from_device(cell, engine.benchmark(field.benchmark)),
         disturbed=_disturbed(cell),
         repeated=len(cell.superseded) if cell else 0,
-        findings=findings_of(cell, engine),
+        findings=findings_of(run, cell),
         unfailed=unfailed(cell, engine),
     )
 
 
-def floor_of(run: Run, engine: Engine) -> Engine | None:
+def floor_of(run: Measured, engine: Engine) -> Engine | None:
     """Return the engine that does nothing behind the same binding, if it was planned.
 
     For an engine without a binding it is the floor that no binding has.
@@ -278,15 +278,26 @@ def _binding(
     return Binding(twin, rate / summary.median) if rate else None
 
 
-def findings_of(cell: Cell | None, engine: Engine) -> tuple[str, ...]:
+def findings_of(run: Measured, cell: Cell | None) -> tuple[str, ...]:
     """Return the reasons why the rate of a cell is suspect; () without a rate."""
     if cell is None or not cell.rates:
         return ()
-    return rate_findings.findings(
-        [m.record for m in cell.repetitions],
+    engine = run.plan.engine(cell.name.engine)
+    records = [m.record for m in cell.repetitions]
+    found = rate_findings.findings(
+        records,
         engine.benchmark(cell.name.benchmark),
         [m.record for m in cell.timed],
         engine.stores,
+    )
+    floor = floor_of(run, engine)
+    if floor is None or engine.role == "floor":
+        return found
+    idle = run.cell(floor.name, cell.name.scenario, cell.name.benchmark)
+    return found + rate_findings.over_budget(
+        records,
+        [m.record for m in idle.repetitions] if idle and idle.rates else [],
+        eligibility.given_bytes(cell, run.plan.flags(cell.name)),
     )
 
 

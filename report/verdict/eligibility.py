@@ -66,7 +66,8 @@ def obstacle(cell: Cell, benchmark: Benchmark, flags: Flags) -> str:
         return f"only {numbers.seconds(timed_ns)} of timed work"
     if benchmark.may_synchronise(flags):
         return ""  # each write goes to the device, however little it is
-    data_bytes, memory_bytes = _data_bytes(cell, benchmark, flags), _memory_bytes(flags)
+    data_bytes = _data_bytes(cell, benchmark, flags)
+    memory_bytes = given_bytes(cell, flags)
     if not data_bytes or data_bytes > memory_bytes:
         return ""
     data, memory = numbers.size(data_bytes), numbers.size(memory_bytes)
@@ -134,8 +135,16 @@ def _commit_ns(m: Measurement, benchmark: Benchmark) -> float | None:
     return loop_ns * benchmark.threads(options) / commits
 
 
-def _memory_bytes(flags: Flags) -> int:
-    return sum(int(flags.get(name, 0)) for name in ("cache_size", "write_buffer_size"))
+def given_bytes(cell: Cell, flags: Flags) -> int:
+    """Return the memory that an engine was given for its cache and its write buffer.
+
+    The cache is the one in force, which the lines have, as a scenario may leave its
+    size to the executable.  A write buffer that no flag sets is the engine's own.
+    """
+    options = (m.record.get("options") or {} for m in cell.repetitions)
+    caches = [o["cache_size_bytes"] for o in options if "cache_size_bytes" in o]
+    cache_bytes = max(caches, default=flags.get("cache_size", 0))
+    return int(cache_bytes) + int(flags.get("write_buffer_size", 0))
 
 
 def _data_bytes(cell: Cell, benchmark: Benchmark, flags: Flags) -> int:

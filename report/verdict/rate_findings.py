@@ -3,8 +3,9 @@
 The rate covers the loop and the flush.  An engine that works while it is opened or
 closed, or after it has reported that no work is left, has a better rate than it
 deserves.  The same may be true of an engine that uses less disk space than its entries
-can be compressed to, or that is faster while each call is timed.  The rates may still
-be true, so they are kept and shown together with the finding.
+can be compressed to, that is faster while each call is timed, or that uses more memory
+than it was given.  The rates may still be true, so they are kept and shown together
+with the finding.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from report.model.record import Record
-from report.stats import repetition_stats
+from report.stats import repetition_stats, resources
 from report.terms import numbers
 from report.terms.class_stamp import LOSES_NOTHING
 from report.terms.rulebook import Benchmark
@@ -44,6 +45,11 @@ LEAST_BARRIERS = 0.5
 # be in a page or a log that is not counted yet.
 LEAST_PACKED = 0.5
 LEAST_LIVE_BYTES = 1 << 20
+# Memory of an engine per byte of the cache and buffers that it was given (R24 of
+# METHODOLOGY), and what it may use on top of that: the kernel's counts lag by some
+# hundred KiB per processor, and small caches need some memory of constant size.
+MOST_OF_BUDGET = 1.25
+LEAST_EXCESS_BYTES = 1 << 20
 # Reading a clock for each call cannot make operations faster, but noise can.
 MOST_TIMES_FASTER = 2.0
 
@@ -68,6 +74,34 @@ def findings(
     sentences += _too_small(records) if stores else []
     sentences += _faster_when_timed(records, timed)
     return tuple(sentences)
+
+
+def over_budget(
+    records: Sequence[Record], floor: Sequence[Record], given_bytes: int
+) -> tuple[str, ...]:
+    """Return a sentence if an engine used more memory than it was given.
+
+    `floor` are the ok lines of an engine that does nothing, in the same chart and
+    behind the same binding: what they use belongs to the harness and the runtime.
+    Only anonymous memory counts, at its peak: the kernel can take back the pages of
+    files, mapped or not, and any engine may use those.
+    """
+    used_bytes = _anonymous_bytes(records)
+    floor_bytes = _anonymous_bytes(floor)
+    if not used_bytes or not floor_bytes:
+        return ()
+    own_bytes = min(used_bytes) - max(floor_bytes)
+    if own_bytes <= MOST_OF_BUDGET * given_bytes + LEAST_EXCESS_BYTES:
+        return ()
+    own, given = numbers.size(own_bytes), numbers.size(given_bytes)
+    return (f"over its budget: {own} of memory for {given} of cache and buffers",)
+
+
+def _anonymous_bytes(records: Sequence[Record]) -> list[float]:
+    """Return the peak of each line, [] if a line does not have it."""
+    peaks = [resources.resources(r).anonymous_bytes for r in records]
+    known = [peak for peak in peaks if peak is not None]
+    return known if len(known) == len(peaks) else []
 
 
 def _outside(records: Sequence[Record], benchmark: Benchmark | None) -> list[str]:

@@ -67,13 +67,13 @@ class Layout:
     by_engine: bool
 
 
-def signs_of(cell: MeasuredCell, engine: Engine, glyphs: Glyphs) -> str:
+def signs_of(board: Board, cell: MeasuredCell, glyphs: Glyphs) -> str:
     """Return one character for each reason to doubt the rate of a cell."""
     if not cell.rates:
         return ""
     is_disturbed = any(m.disturbed for m in final_attempts(cell))
     signs = glyphs.disturbed if is_disturbed else ""
-    return signs + (glyphs.suspect if findings_of(cell, engine) else "")
+    return signs + (glyphs.suspect if findings_of(board, cell) else "")
 
 
 def legend_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
@@ -102,7 +102,7 @@ def _signs_shown(board: Board, layout: Layout, glyphs: Glyphs) -> set[str]:
             cell = board.cell(engine.name, scenario.name, benchmark)
             if summary := summary_of(cell):
                 signs |= {_mark(rankings, engine.name, glyphs)}
-                signs |= {*signs_of(cell, engine, glyphs)}
+                signs |= {*signs_of(board, cell, glyphs)}
                 if layout.spread and summary.count > 1:
                     signs.add(glyphs.spread)
                 if layout.ratio and _off_best(rankings, engine.name) > 1:
@@ -234,7 +234,7 @@ def _content(
         return _word(measured.status, glyphs)
     mark = _mark(rankings, engine.name, glyphs)
     style = "bold" if mark == glyphs.star else "dim" if summary.count < 2 else ""
-    signs = signs_of(measured, engine, glyphs)
+    signs = signs_of(board, measured, glyphs)
     text = Text(f"{mark} {numbers.compact(summary.median):>5}", style)
     text.append(f"{signs:<1}", "yellow")
     if layout.spread:

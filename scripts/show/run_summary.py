@@ -98,7 +98,7 @@ def summary_lines(
         shown.append(Text(f"{STATUS_WORDS[m.status]:<9} {m.cell}{which}: {reason}"))
     shown += [Text(line) for line in disturbed_lines(board)]
     for cell in board.cells.values():
-        for finding in findings_of(cell, board.plan.engine(cell.name.engine)):
+        for finding in findings_of(board, cell):
             shown.append(Text(f"suspect   {cell.name}: {finding}"))
         if evidence := unfailed(cell, board.plan.engine(cell.name.engine)):
             shown.append(Text(f"finding   {cell.name}: {NOT_OCCURRED}: {evidence}"))

@@ -153,8 +153,8 @@ def without_costs(text: str) -> str:
 
 
 def without_figures(text: str) -> str:
-    """Return the text with a mark in place of each time, share and number of stalls."""
-    return re.sub(r"\d[\d.,]*(×| %| [mnµ]?s\b| stalls?\b)", "#", text)
+    """Return the text with a mark in place of each time, share, size and stall."""
+    return re.sub(r"\d[\d.,]*(×| %| [mnµ]?s\b| [KM]iB\b| stalls?\b)", "#", text)
 
 
 def main() -> None:

@@ -55,11 +55,15 @@ def run_family(
         lab.engine(engine, None)
         name = lab.executable(engine).name
         lab.executable(engine).symlink_to(executables / name)
+    if family.floor:
+        lab.engine("null", None, "floor")
+        lab.executable("null").symlink_to(BUILD / "drivers/db_bench_null")
     for scenario in family.scenarios:
         _write_scenario(lab, scenario)
     names = [scenario.name for scenario in family.scenarios]
     lab.suite(names, latency=family.latency)
     words = [f"-k{case.engine}/{case.cell}" for case in family.cases]
+    words += [f"-knull/{case.cell}" for case in family.cases if family.floor]
     words += [f"-n{family.repetitions}", "--repeat-disturbed=0"]
     done = lab.call("run", "lab", *words)
     assert done.returncode in (0, 3), done.stderr

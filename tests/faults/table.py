@@ -70,6 +70,7 @@ class Family:
     latency: bool = False  # whether there is a latency repetition too
     repetitions: int = 1
     device: bool = False  # whether the data must be on a device that counts its reads
+    floor: bool = False  # whether an engine that does nothing is measured too
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -110,6 +111,7 @@ def load_family(name: str) -> Family:
         scenarios,
         latency=document.get("latency", False),
         device=document.get("device", False),
+        floor=document.get("floor", False),
     )
 
 
@@ -127,7 +129,7 @@ def honest_family(
         for name, flags in (("none", {}), ("none-pareto", PARETO_FLAGS))
     )
     # A finding is a matter of medians: a busy machine may delay one repetition.
-    return Family("honest", "The reference, unchanged", honest, True, 3)
+    return Family("honest", "The reference, unchanged", honest, True, 3, floor=True)
 
 
 def _read(name: str) -> dict[str, Any]:

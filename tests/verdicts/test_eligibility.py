@@ -45,6 +45,13 @@ def test_data_must_exceed_cache_and_buffers(live: int, ranked: bool) -> None:
     assert why(cell_of(live_bytes=live), **halves) == text
 
 
+def test_the_cache_is_the_one_in_force() -> None:
+    """A scenario may leave its size to the executable."""
+    cell = cell_of(live_bytes=1 << 20, options={"cache_size_bytes": 2 << 20})
+    text = "only 1 MiB of data for 2 MiB of cache and buffers"
+    assert why(cell, cache_size=0) == why(cell, cache_size=4 << 20) == text
+
+
 def test_data_are_what_was_written_or_what_is_there() -> None:
     """An overwritten key leaves one entry; after deletes nothing is left."""
     small = cell_of(live_bytes=1000, bytes=2 << 20)

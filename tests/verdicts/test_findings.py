@@ -9,7 +9,7 @@ from report.terms.rulebook import BENCHMARKS
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.eligibility import LEAST_TIMED_NS
-from report.verdict.rate_findings import MOST_OWED, findings, reopen_ns
+from report.verdict.rate_findings import MOST_OWED, findings, over_budget, reopen_ns
 from tests.builders import synthetic_records, synthetic_run
 from tests.places import ROOT
 
@@ -240,6 +240,49 @@ def test_the_compressibility_of_the_values_is_considered() -> None:
 
 def test_an_engine_that_stores_nothing_has_no_space_finding() -> None:
     assert findings([held(0)], FRESH, stores=False) == ()
+
+
+def used(peak_bytes: int | None, watched_bytes: int | None = None) -> Any:
+    """Return a line of a process with this much anonymous memory."""
+    watch = {"peak_anonymous_rss_bytes": watched_bytes}
+    return line(anonymous_rss_bytes=peak_bytes, watch=watch)
+
+
+FLOOR = [used(2 * MIB)]
+GIVEN_BYTES = 4 * MIB
+ALLOWED_BYTES = 6 * MIB  # a quarter and 1 MiB more
+
+
+def test_more_memory_than_an_engine_was_given_is_reported() -> None:
+    def texts(*lines: Any, floor: Any = FLOOR) -> tuple[str, ...]:
+        return over_budget(lines, floor, GIVEN_BYTES)
+
+    most = 2 * MIB + ALLOWED_BYTES
+    text = "over its budget: 6.5 MiB of memory for 4 MiB of cache and buffers"
+    assert texts(used(most + MIB // 2)) == (text,)
+    assert texts(used(MIB, most + MIB // 2)) == (text,), "the peak counts"
+    assert texts(used(most)) == ()
+    assert texts(used(most + 1)) != ()
+    assert texts(used(9 * most), used(most)) == (), "in every repetition"
+    assert texts(used(most + 1), floor=[used(MIB), used(3 * MIB)]) == ()
+    assert texts(used(9 * most), floor=()) == (), "without a floor"
+    assert texts(used(9 * most), used(None)) == (), "unknown"
+    assert texts(used(9 * most), floor=[used(None)]) == ()
+
+
+def test_a_row_is_compared_with_its_floor(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    lines = synthetic_run.lines(plan)
+    heavy = {("alpha", "fillrandsync"), ("floor", "fillseqsync")}
+    for record in lines:
+        if (record["engine"], record["benchmark"]) in heavy:
+            record["anonymous_rss_bytes"] = 64 * MIB
+    run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
+    rows = [(c, row) for c in comparison.compare(run).charts for row in c.all_rows]
+    shown = {(row.engine.name, c.benchmark): row.findings for c, row in rows}
+    (text,) = shown.pop(("alpha", "fillrandsync"))
+    assert text.startswith("over its budget: 56 MiB of memory for ")
+    assert set(shown.values()) == {()}
 
 
 def timed(timed_ns: int, **changes: Any) -> Any:

@@ -1,5 +1,5 @@
-// Lies about when, where and how steadily the work is done; in the end, what is
-// stored and answered is right.
+// Lies about when, where, how steadily and in how much memory the work is done;
+// in the end, what is stored and answered is right.
 
 #include <fcntl.h>
 #include <time.h>
@@ -197,6 +197,13 @@ Behaviour ReadsFromDevice() {
   return lie;
 }
 
+Behaviour Hoards() {
+  auto hoard = std::make_shared<std::string>();
+  Behaviour lie;
+  lie.open = [hoard] { hoard->assign(4 * FlagNumber("cache_size"), 'x'); };
+  return lie;
+}
+
 // Sleeps for this long whenever `when()` is true.
 template <typename When>
 Behaviour Sleeps(milliseconds duration, When when) {
@@ -244,6 +251,7 @@ constexpr Lie kLies[] = {
     {"device",
      "drops its file from the page cache and reads it again in every N-th get",
      ReadsFromDevice},
+    {"hoard", "holds four times its cache size in memory", Hoards},
     {"relaxed",
      "promises that no write is lost, and does not wait for the disk", Relaxes},
     {"stall-once", "sleeps 150 ms in the N-th operation", StallsOnce},
