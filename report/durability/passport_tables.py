@@ -1,5 +1,6 @@
 """A passport as tables and sentences, for a terminal, Markdown and the page."""
 
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -96,8 +97,11 @@ def covers_text(entry: Entry) -> str:
     return f"no ({tried - held:,} of {tried:,})"
 
 
-def violations(entries: Iterable[Entry], run: str) -> TextTable:
-    """Return one row for each kind of violation of a setting, by each method."""
+def violations(entries: Iterable[Entry], folder: str) -> TextTable:
+    """Return one row for each kind of violation of a setting, by each method.
+
+    `folder` is that of the run, as a command names it.
+    """
     rows = [
         TableRow(
             (
@@ -107,7 +111,7 @@ def violations(entries: Iterable[Entry], run: str) -> TextTable:
                 where(violation["method"], violation["fs"]),
                 violation["aim"],
                 violation["detail"],
-                replay_command(run, violation["reproducer"]),
+                replay_command(folder, violation["reproducer"]),
             ),
             engine=entry["engine"],
         )
@@ -122,11 +126,17 @@ def violations(entries: Iterable[Entry], run: str) -> TextTable:
     )
 
 
-def replay_command(run: str, reproducer: str) -> str:
+def replay_command(folder: str, reproducer: str) -> str:
     """Return the command that replays a reproducer; "" without one."""
     if not reproducer:
         return ""
-    return f"scripts/kvmatrix durability --replay results/{run}/{reproducer}"
+    file = shlex.quote(f"{folder}/{reproducer}")
+    return f"scripts/kvmatrix durability --replay {file}"
+
+
+def published_folder(run: str) -> str:
+    """Return the folder of a run for readers elsewhere, who have the repository."""
+    return f"results/{run}"
 
 
 def states(entry: Entry) -> TextTable:

@@ -32,11 +32,11 @@ def render_csv(recorded: RecordedDurability) -> str:
     return csv_text(_COLUMNS, _rows(passport))
 
 
-def summary_lines(passport: Mapping[str, Any]) -> list[str]:
-    """Return the result of a run for a terminal."""
+def summary_lines(passport: Mapping[str, Any], folder: str) -> list[str]:
+    """Return the result of a run for a terminal; `folder` is where the run is."""
     entries = passport["settings"]
     lines = [line.text for line in tables.matrix(entries).lines()]
-    found = tables.violations(entries, passport["run"]).lines()
+    found = tables.violations(entries, folder).lines()
     more = ["", *(line.text for line in found)] if found else []
     return [*lines, *more, "", tables.summary_sentence(passport)]
 
@@ -50,8 +50,9 @@ def _markdown(
     yield from (tables.matrix(entries).markdown(), "")
     for name, meaning in tables.CLASSES:
         yield f"* {name}: {meaning}"
+    folder = tables.published_folder(recorded.plan.run)
     for title, table in (
-        ("Against the documentation", tables.violations(entries, recorded.plan.run)),
+        ("Against the documentation", tables.violations(entries, folder)),
         ("Full disk", tables.full_disk(entries)),
     ):
         yield from _section(title, table)

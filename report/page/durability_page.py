@@ -42,7 +42,7 @@ def render(recorded: RecordedDurability) -> str:
         looks={engine.name: look(place) for place, engine in enumerate(engines)},
         matrix=tables.matrix(entries),
         classes=tables.CLASSES,
-        violations=tables.violations(entries, plan.run),
+        violations=tables.violations(entries, tables.published_folder(plan.run)),
         full=tables.full_disk(entries),
         states=[(entry, tables.states(entry)) for entry in entries],
     )

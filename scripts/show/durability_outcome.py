@@ -41,7 +41,7 @@ def conclude_durability(
     report = None
     if not output.no_report and ending.records:
         report = written_report(ending.path)
-    show_result(ending.passport, output)
+    show_result(ending.passport, ending.path, output)
     if not output.as_json:
         click.echo(f"results   {shown(ending.path)}")
         if report:

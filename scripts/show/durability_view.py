@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,7 +22,7 @@ from report.formats.passport_formats import summary_lines
 from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
 from scripts.durability.laboratory import TrialEvent, TrialProgress
-from scripts.show.output import Output
+from scripts.show.output import Output, shown
 from scripts.trials.trial_spec import FULL, KILL, LOG, SHUTDOWN, TrialSpec
 
 # Measured on two cores with two workers: of one state, and of starting a trial.
@@ -161,9 +162,9 @@ def _name(spec: TrialSpec) -> str:
     return f"{spec.setting}, {spec.method}{number}{where}"
 
 
-def show_result(passport: Mapping[str, Any], output: Output) -> None:
-    """Print the passport: a table, or the document with --json."""
+def show_result(passport: Mapping[str, Any], folder: Path, output: Output) -> None:
+    """Print the passport of a run in a folder: tables, or the document with --json."""
     if output.as_json:
         click.echo(json.dumps(passport, indent=1, allow_nan=False))
         return
-    click.echo("\n".join(summary_lines(passport)))
+    click.echo("\n".join(summary_lines(passport, shown(folder))))

@@ -34,8 +34,7 @@ RUN = recorded(RECORDS, plan(setting(title=HOSTILE)))
 
 def test_every_form_shows_class_proof_cover_and_violation() -> None:
     """And the command that shows the violation again."""
-    passport = passport_of(RUN.plan, RUN.trials)
-    forms = [render(RUN), render_md(RUN), "\n".join(summary_lines(passport))]
+    forms = [render(RUN), render_md(RUN), _for_terminal(f"results/{RUN.plan.run}")]
     for text in forms:
         plain = text.replace("\N{NO-BREAK SPACE}", " ").replace("<wbr>", "")
         for words in (
@@ -46,6 +45,15 @@ def test_every_form_shows_class_proof_cover_and_violation() -> None:
             f"--replay results/{RUN.plan.run}/{FILE}",
         ):
             assert words in plain, words
+
+
+def test_a_terminal_names_the_folder_in_which_the_run_is() -> None:
+    """Also one that a shell would take apart."""
+    assert f"--replay '/my runs/one/{FILE}'" in _for_terminal("/my runs/one")
+
+
+def _for_terminal(folder: str) -> str:
+    return "\n".join(summary_lines(passport_of(RUN.plan, RUN.trials), folder))
 
 
 def test_texts_of_a_run_are_shown_as_texts() -> None:
