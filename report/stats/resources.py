@@ -72,9 +72,7 @@ def resources(record: Record) -> Resources:
         major_faults_per_op=per_op("major_faults"),
         switches_per_op=per_op("voluntary_switches", "involuntary_switches"),
         peak_rss_bytes=record.get("peak_rss_bytes"),
-        anonymous_bytes=_largest(
-            record.get("anonymous_rss_bytes"), watch.get("peak_anonymous_rss_bytes")
-        ),
+        anonymous_bytes=anonymous_bytes(record),
         file_bytes=_largest(
             record.get("file_rss_bytes"), watch.get("peak_file_rss_bytes")
         ),
@@ -94,6 +92,14 @@ def resources(record: Record) -> Resources:
         barriers=count_of(counted, "barriers"),
         deferred_barriers=deferred.get("barriers") if deferred else None,
         device_written_bytes=around.get("device_written_bytes"),
+    )
+
+
+def anonymous_bytes(record: Record) -> float | None:
+    """Return the most anonymous memory that one line has seen."""
+    watch = record.get("watch") or {}
+    return _largest(
+        record.get("anonymous_rss_bytes"), watch.get("peak_anonymous_rss_bytes")
     )
 
 

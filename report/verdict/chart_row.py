@@ -231,8 +231,11 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
 def floor_of(run: Measured, engine: Engine) -> Engine | None:
     """Return the engine that does nothing behind the same binding, if it was planned.
 
-    For an engine without a binding it is the floor that no binding has.
+    For an engine without a binding it is the floor that no binding has.  A floor has
+    none.
     """
+    if engine.role == "floor":
+        return None
     bindings = {e.floor for e in run.plan.engines}
     for floor in run.plan.engines:
         is_own = (
@@ -258,7 +261,7 @@ def _bound_by(
 ) -> Engine | None:
     """Return the floor of an engine if the rate is close to it, otherwise None."""
     floor = floor_of(run, engine)
-    if summary is None or floor is None or engine.role == "floor":
+    if summary is None or floor is None:
         return None
     rate = _median(run, floor, field)
     return floor if 0 < rate <= summary.median * HARNESS_BOUND_RATIO else None
@@ -291,7 +294,7 @@ def findings_of(run: Measured, cell: Cell | None) -> tuple[str, ...]:
         engine.stores,
     )
     floor = floor_of(run, engine)
-    if floor is None or engine.role == "floor":
+    if floor is None:
         return found
     idle = run.cell(floor.name, cell.name.scenario, cell.name.benchmark)
     return found + rate_findings.over_budget(

@@ -99,7 +99,7 @@ def over_budget(
 
 def _anonymous_bytes(records: Sequence[Record]) -> list[float]:
     """Return the peak of each line, [] if a line does not have it."""
-    peaks = [resources.resources(r).anonymous_bytes for r in records]
+    peaks = [resources.anonymous_bytes(r) for r in records]
     known = [peak for peak in peaks if peak is not None]
     return known if len(known) == len(peaks) else []
 
