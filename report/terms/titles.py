@@ -10,8 +10,8 @@ from report.terms.rulebook import BENCHMARKS, FLAGS
 DISTURBED, SUSPECT = "⚠", "¶"  # marks of a rate, in every format
 MEANINGS = {
     DISTURBED: "disturbed by other work on the machine",
-    SUSPECT: "suspect: works outside the clock, exceeds its memory, or its size or"
-    " speed is implausible",
+    SUSPECT: "suspect: works outside the clock, or its memory, size or speed is out of"
+    " line",
 }
 
 

@@ -153,7 +153,7 @@ def without_costs(text: str) -> str:
 
 
 def without_figures(text: str) -> str:
-    """Return the text with a mark in place of each time, share, size and stall."""
+    """Return the text with a mark for each time, share, size and number of stalls."""
     return re.sub(r"\d[\d.,]*(×| %| [mnµ]?s\b| [KM]iB\b| stalls?\b)", "#", text)
 
 

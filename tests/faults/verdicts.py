@@ -13,7 +13,7 @@ from report.words import sentences
 def verdicts_of(folder: Path) -> dict[str, dict[str, Any]]:
     """Return, by scenario/benchmark, what the runner wrote and what the report shows.
 
-    REQUIRES: one engine in each scenario, without those that do nothing.
+    REQUIRES: one engine in each scenario, not counting floors.
     """
     run = load_run(folder)
     written: dict[str, set[str]] = {}

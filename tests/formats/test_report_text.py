@@ -112,7 +112,7 @@ def test_disturbed_and_suspect_have_different_signs(varied: Run) -> None:
     assert gamma["fillseq"].endswith(" ⚠") and "¶" not in gamma["fillseq"]
     assert gamma["fillrandom"].endswith(" ¶") and "⚠" not in gamma["fillrandom"]
     assert "⚠ disturbed by other work on the machine." in text
-    assert "¶ suspect: works outside the clock, exceeds its memory" in text
+    assert "¶ suspect: works outside the clock, or its memory, size" in text
 
 
 def test_markdown_says_statuses_in_words_with_reasons(varied: Run) -> None:

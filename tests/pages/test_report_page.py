@@ -115,7 +115,7 @@ def test_the_sizes_of_values_are_those_that_were_run(tmp_path: Path) -> None:
 def test_disturbed_and_suspect_have_different_signs(varied: Run) -> None:
     text = Page(report_page.render(varied)).text
     assert "⚠ disturbed by other work on the machine." in text
-    assert "¶ suspect: works outside the clock, exceeds its memory" in text
+    assert "¶ suspect: works outside the clock, or its memory, size" in text
     assert "⚠ disturbed in 1 of 4 repetitions" in text
     assert "¶ closing took 8.00× the timed work" in text
 
