@@ -17,6 +17,9 @@ namespace {
     return value;                                                \
   }
 
+#define FILE_FLAG(member, its_help) \
+  {.name = #member, .field = FIELD(member), .group = kProcess, .help = its_help}
+
 // A flag of mixgraph is named as its parameter is.
 #define MIXGRAPH(parameter, its_group, its_range, its_help) \
   {.name = #parameter,                                      \
@@ -342,15 +345,12 @@ const Flag kFlags[] = {
      .field = FIELD(config.seed),
      .group = kProcess,
      .help = "seed of all random choices"},
-    {.name = "json",
-     .field = FIELD(json),
-     .group = kProcess,
-     .help = "append one JSON line per benchmark to this file"},
-    {.name = "progress",
-     .field = FIELD(progress),
-     .group = kProcess,
-     .help = "keep the number of operations so far in this file, as an 8-byte "
-             "integer in native byte order"},
+    FILE_FLAG(json, "append one JSON line per benchmark to this file"),
+    FILE_FLAG(progress,
+              "keep the number of operations so far in this file, as an 8-byte "
+              "integer in native byte order"),
+    FILE_FLAG(device_stat,
+              "record the counters of a disk, from its file in /sys/block/"),
     MIXGRAPH(keyrange_dist_a, kMixgraph, kFinite,
              "hotness of key range x is a exp(b x) + c exp(d x); if all four "
              "are 0, there are no ranges"),

@@ -239,6 +239,7 @@ void Derive(const CommandLine& line, Config& config) {
   config.db = line.db.empty() ? DefaultDb() : std::filesystem::path(line.db);
   config.json = line.json;
   config.progress = line.progress;
+  config.device_stat = line.device_stat;
   for (const std::string_view name : SplitList("benchmarks", line.benchmarks)) {
     config.benchmarks.push_back(RequireBenchmark("benchmarks", name));
   }

@@ -49,6 +49,7 @@ struct CommandLine {
   std::string db;
   std::string json;
   std::string progress;
+  std::string device_stat;
 };
 
 // Headings of --help, in its order; the texts are kGroupTitles.

@@ -9,8 +9,7 @@
 #include "common/cli/executable.h"
 #include "common/cli/flags.h"
 #include "common/cli/provenance.h"
-#include "common/mixes/graph_mix.h"
-#include "common/mixes/ycsb.h"
+#include "common/mixes/mixes.h"
 #include "common/run/runner.h"
 #include "common/spec/durability.h"
 #include "common/spec/quantities.h"
@@ -149,6 +148,19 @@ Json DeferredJson(const Measurement& m, const Driver& driver) {
   return json;
 }
 
+Json CountersJson(const DeviceCounters& device) {
+  Json json;
+  for (const auto& [name, c] : kDeviceCounters) json[name] = device.*c;
+  return json;
+}
+
+Json DeviceJson(const Measurement& m) {
+  if (m.status != Status::kOk) return nullptr;
+  const auto& settle = m.device_settle;
+  return {{"loop", CountersJson(m.run.used.device)},
+          {"settle", settle ? CountersJson(*settle) : Json(nullptr)}};
+}
+
 void AddResources(const Measurement& m, const Driver& driver, Json& json) {
   const auto figure = [&](uint64_t n) { return FigureJson(m, n); };
   const Resources& used = m.run.used;
@@ -173,6 +185,7 @@ void AddResources(const Measurement& m, const Driver& driver, Json& json) {
 void AddTrace(const Measurement& m, Json& json) {
   const bool ok = m.status == Status::kOk;
   const LoopTrace& trace = m.run.trace;
+  json["first_call_ns"] = FigureJson(m, trace.first_call_ns);
   json["timeline"] = ok ? TimelineJson(trace.timeline) : nullptr;
   json["stalls"] = ok ? StallsJson(trace.stalls) : nullptr;
   json["stall_count"] = FigureJson(m, trace.stalls.count());
@@ -271,25 +284,11 @@ Json CommonFlagsJson() {
   return json;
 }
 
-// Returns the operation types of a mix with their shares; null for a share that
-// flags determine.
+// Returns null for a share that flags determine.
 Json TypesJson(const Benchmark& benchmark) {
-  using enum Operation;
   Json json = Json::object();
-  const auto add = [&json](Operation type, const Json& share) {
-    json[OperationName(type)] = share;
-  };
-  if (const YcsbWorkload* workload = FindYcsb(benchmark.name)) {
-    for (size_t type = 0; type < kOperations; ++type) {
-      if (workload->weights[type] == 0) continue;
-      add(static_cast<Operation>(type), workload->weights[type]);
-    }
-  } else if (IsMixgraph(benchmark)) {
-    for (const Operation type : {kGet, kPut, kSeek}) add(type, nullptr);
-  } else if (IsShareMix(benchmark)) {
-    for (const Operation type : kMixTypes) add(type, nullptr);
-  } else if (benchmark.kind == Kind::kMix) {
-    for (const Operation type : {kRead, kUpdate}) add(type, nullptr);
+  for (const auto& [type, share] : TypesOf(benchmark)) {
+    json[OperationName(type)] = share ? Json(*share) : Json(nullptr);
   }
   return json;
 }
@@ -368,6 +367,7 @@ std::string ToJsonLine(const Measurement& m, const Config& config,
   json["promise"] = PromiseOf(*m.benchmark, config, driver);
   json["settings"] = m.settings;
   AddResources(m, driver, json);
+  if (!config.device_stat.empty()) json["device"] = DeviceJson(m);
   AddTrace(m, json);
   AddParts(m, json);
   json["build"] = BuildJson(driver);

@@ -7,6 +7,28 @@
 
 namespace kvmatrix {
 
+std::vector<std::pair<Operation, std::optional<double>>> TypesOf(
+    const Benchmark& benchmark) {
+  using enum Operation;
+  std::vector<std::pair<Operation, std::optional<double>>> types;
+  const auto add = [&types](std::initializer_list<Operation> flagged) {
+    for (const Operation type : flagged) types.emplace_back(type, std::nullopt);
+  };
+  if (const YcsbWorkload* workload = FindYcsb(benchmark.name)) {
+    for (size_t type = 0; type < kOperations; ++type) {
+      if (workload->weights[type] == 0) continue;
+      types.emplace_back(static_cast<Operation>(type), workload->weights[type]);
+    }
+  } else if (IsMixgraph(benchmark)) {
+    add({kGet, kPut, kSeek});
+  } else if (IsShareMix(benchmark)) {
+    for (const Operation type : kMixTypes) add({type});
+  } else if (benchmark.kind == Kind::kMix) {
+    add({kRead, kUpdate});
+  }
+  return types;
+}
+
 std::unique_ptr<Mix> MakeMix(const Benchmark& benchmark, const Config& config,
                              Oracle& oracle) {
   if (IsYcsb(benchmark)) {

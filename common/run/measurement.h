@@ -94,6 +94,10 @@ struct Measurement {
 
   std::map<std::string, std::string> settings;  // read back from the engine
   std::map<std::string, uint64_t> counters;     // see Database::Counters()
+  // Of the watched device after the flush, until settling has ended and the
+  // file system is written back; none if nothing settled.  run.used has those
+  // of the loop and the flush.
+  std::optional<DeviceCounters> device_settle;
   Resources deferred;        // used by settling, the idle time and closing
   uint64_t idle_cpu_ns = 0;  // CPU time in the 10 ms after settling
 

@@ -97,6 +97,7 @@ Runner::Runner(const Driver& driver, const Config& config, Clock& clock)
       progress_(config.progress),
       path_(config.db / (std::string("db_bench_") + driver.name)),
       replay_(MakeReplay(config)) {
+  WatchDevice(config.device_stat);
   if (!config.use_existing_db) {
     MakeFresh();
   } else if (!std::filesystem::is_directory(path_)) {
@@ -300,9 +301,14 @@ void Runner::RunPhases(const RunContext& context, bool killed, Measurement& m) {
       return;
     }
     if (defers) flush = Flush(database, m);
+    const DeviceCounters flushed = DeviceCounters::Now();
     m.peak_disk_bytes = DiskBytes(path_);
     m.counters = database.Counters();
-    if (defers && config_.settle) Settle(database, loop_end_ns, m);
+    if (!defers || !config_.settle) return;
+    Settle(database, loop_end_ns, m);
+    if (config_.device_stat.empty()) return;
+    WriteBack(path_);
+    m.device_settle = DeviceCounters::Now().Since(flushed);
   };
   m.run = RunLoops(context, database, handle_.session.get(),
                    handle_.group.get(), after_loops);

@@ -49,7 +49,7 @@ class Runner {
   // config.after into the oracle.  Throws UsageError if there is no database,
   // std::runtime_error if it does not fit a mix in config.after, and
   // std::system_error if directories or the file of --progress cannot be
-  // created.
+  // created.  Throws UsageError if --device_stat cannot be read.
   Runner(const Driver& driver, const Config& config, Clock& clock);
 
   // Runs one benchmark.  Does not throw because of the engine: errors become

@@ -113,6 +113,7 @@ struct Config {
   std::filesystem::path db;        // the directory that holds the database
   std::filesystem::path json;      // file to append results to; empty: none
   std::filesystem::path progress;  // see timing/progress.h; empty: none
+  std::filesystem::path device_stat;  // see timing/device.h; empty: none
   // Names of the flags on the command line, even if set to their defaults.
   std::set<std::string, std::less<>> set_flags;
 

@@ -98,6 +98,7 @@ bool Meter::CheckClock(uint64_t operations) {
 void Meter::Record(uint64_t elapsed_ns, uint64_t operations) {
   progress_.Add(operations - last_count_);
   last_count_ = operations;
+  if (first_call_ns_ == 0) first_call_ns_ = elapsed_ns;
   timeline_.Add(elapsed_ns, operations);
   const uint64_t idle_ns = open_loop_ ? open_loop_->idle_ns() : 0;
   const uint64_t lasted_ns = elapsed_ns - last_check_ns_;
@@ -123,6 +124,7 @@ uint64_t Meter::StopNs(uint64_t operations) {
 
 void Meter::Merge(const Meter& other) {
   expired_ |= other.expired_;
+  first_call_ns_ = std::min(first_call_ns_, other.first_call_ns_);
   if (latency_) latency_->Merge(*other.latency_);
   if (open_loop_) open_loop_->Merge(*other.open_loop_);
   stalls_ = Overlap(stalls_, other.stalls_);
@@ -134,6 +136,7 @@ LoopTrace Meter::Combine(std::span<const Meter* const> meters) {
   for (const Meter* meter : meters) timelines.push_back(&meter->timeline_);
   for (const Meter* meter : meters.subspan(1)) all.Merge(*meter);
   return {.truncated = all.expired_,
+          .first_call_ns = all.first_call_ns_,
           .timeline = meters.size() == 1 ? all.timeline_ : Sum(timelines),
           .stalls = all.stalls_,
           .latency = all.Latency(),

@@ -20,7 +20,8 @@ namespace kvmatrix {
 
 // The course of a loop, or of the loops of several threads together.
 struct LoopTrace {
-  bool truncated = false;  // the time limit or a failure ended the loop
+  bool truncated = false;      // the time limit or a failure ended the loop
+  uint64_t first_call_ns = 0;  // from the start to the end of the first call
   Timeline timeline;
   Stalls stalls;  // periods in which every thread stalled
   // Per call: in an open loop from the intended start, otherwise the service
@@ -185,6 +186,7 @@ class Meter {
   uint64_t last_idle_ns_ = 0;   // of the open loop at the last check
   uint64_t stride_ = 1;         // operations between two checks
   uint64_t next_check_ = 1;
+  uint64_t first_call_ns_ = 0;  // the first check of the clock
   Timeline timeline_;
   Stalls stalls_;
 };

@@ -88,7 +88,8 @@ Resources Resources::Now() {
   now.storage_read_bytes = io["\nread_bytes:"];
   now.storage_written_bytes = io["\nwrite_bytes:"];
   now.barriers = Barriers();
-  now.own_read_bytes = io.size();
+  now.device = DeviceCounters::Now();
+  now.own_read_bytes = io.size() + now.device.own_read_bytes;
   return now;
 }
 
@@ -103,7 +104,9 @@ Resources Resources::Since(const Resources& earlier) const {
           written_bytes - earlier.written_bytes,
           storage_read_bytes - earlier.storage_read_bytes,
           storage_written_bytes - earlier.storage_written_bytes,
-          barriers - earlier.barriers};
+          barriers - earlier.barriers,
+          0,
+          device.Since(earlier.device)};
 }
 
 Resources& Resources::operator+=(const Resources& more) {
@@ -118,6 +121,7 @@ Resources& Resources::operator+=(const Resources& more) {
   storage_read_bytes += more.storage_read_bytes;
   storage_written_bytes += more.storage_written_bytes;
   barriers += more.barriers;
+  device += more.device;
   return *this;
 }
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "common/timing/device.h"
+
 namespace kvmatrix {
 
 // Counters of this process: all of its threads, and child processes that have
@@ -40,6 +42,7 @@ struct Resources {
   uint64_t storage_written_bytes = 0;
   uint64_t barriers = 0;        // see timing/barriers.h
   uint64_t own_read_bytes = 0;  // read by Now() itself, after counting
+  DeviceCounters device = {};   // zeros unless WatchDevice() was called
 
   // Returns the counters since the start of the process.  Costs about 3 us.
   // Throws std::system_error or std::runtime_error if the kernel does not keep
