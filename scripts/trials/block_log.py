@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from scripts.trials.disk_image import SECTOR_BYTES, Patch
-from scripts.trials.loop_device import (
+from scripts.regime.loop_device import (
     DiskError,
     LoopDevice,
     abort_fuse,
     attach,
     unmount,
 )
+from scripts.trials.disk_image import SECTOR_BYTES, Patch
 
 _SUPER = struct.Struct("<QQQI")
 _HEAD = struct.Struct("<QQQQQ")

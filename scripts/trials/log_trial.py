@@ -5,6 +5,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from scripts.regime.loop_device import (
+    NotMountable,
+    make_file_system,
+    mount,
+    unmount,
+)
 from scripts.trials.block_log import LoggedWrite, Recorder, read_log
 from scripts.trials.crash_process import AuditFinding, Cut, TrialError, Writer, audit
 from scripts.trials.crash_trace import RANDOM
@@ -17,12 +23,6 @@ from scripts.trials.cut_plan import (
 from scripts.trials.disk_image import DiskImage, Patch
 from scripts.trials.evidence import Evidence
 from scripts.trials.kill_trial import head_of
-from scripts.trials.loop_device import (
-    NotMountable,
-    make_file_system,
-    mount,
-    unmount,
-)
 from scripts.trials.progress import Report
 from scripts.trials.reproducer import Reproducer, store
 from scripts.trials.trial_disk import DISK_MB, TrialDisk, sync_folder, workspace

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from scripts.regime.loop_device import shut_down
 from scripts.trials.crash_process import (
     Cut,
     Writer,
@@ -31,7 +32,6 @@ from scripts.trials.crash_trace import (
 )
 from scripts.trials.evidence import Evidence
 from scripts.trials.kill_trial import head_of
-from scripts.trials.loop_device import shut_down
 from scripts.trials.progress import Report
 from scripts.trials.trial_disk import TrialDisk, sync_folder, workspace
 from scripts.trials.trial_spec import TrialSpec

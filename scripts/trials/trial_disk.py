@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scripts.trials.crash_process import TrialError
-from scripts.trials.disk_image import Patch
-from scripts.trials.loop_device import (
+from scripts.regime.loop_device import (
     attach,
     make_file_system,
     mount,
     unmount,
 )
+from scripts.trials.crash_process import TrialError
+from scripts.trials.disk_image import Patch
 from scripts.trials.trial_spec import TrialSpec
 
 DISK_MB = 64

@@ -11,12 +11,12 @@ import signal
 import sys
 from typing import Any
 
+from scripts.regime.loop_device import DiskError
 from scripts.trials.crash_process import TrialError, WriterUnsupported
 from scripts.trials.crash_trace import TraceError
 from scripts.trials.full_trial import full_trial
 from scripts.trials.kill_trial import kill_trial
 from scripts.trials.log_trial import log_trial
-from scripts.trials.loop_device import DiskError
 from scripts.trials.progress import Report
 from scripts.trials.replay_trial import replay_trial
 from scripts.trials.reproducer import ReproducerError

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.durability import requisites as probes
-from scripts.trials import loop_device
-from scripts.trials.loop_device import NotOurs, shut_down
+from scripts.regime import host_probes as probes
+from scripts.regime import loop_device
+from scripts.regime.loop_device import NotOurs, shut_down
 from tests.durability.crash_lab import (
     make_crash_lab,
     passport,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.durability.requisites import NAMESPACES
+from scripts.regime.host_probes import NAMESPACES
 from scripts.trials.trial_spec import KILL, LOG, SHUTDOWN
 from tests.durability.victims import (
     LEFT_S,
@@ -30,7 +30,7 @@ _WORKSPACE = """
 import sys, time
 from pathlib import Path
 from scripts.trials.block_log import Recorder
-from scripts.trials.loop_device import make_file_system, mount
+from scripts.regime.loop_device import make_file_system, mount
 from scripts.trials.trial_disk import TrialDisk, workspace
 from scripts.trials.trial_spec import TrialSpec
 def hold(point):
@@ -43,7 +43,7 @@ with workspace(spec) as space:
 """
 _BUSY = """
     import subprocess
-    from scripts.trials import loop_device
+    from scripts.regime import loop_device
     loop_device._BUSY_S = 0.2
     disk.clear()
     try:

@@ -16,10 +16,10 @@ from scripts.cli import durability_verb
 from scripts.durability import replay as replaying
 from scripts.durability.laboratory import TrialEnded, failed
 from scripts.durability.replay import description_of
+from scripts.regime.loop_device import DiskError
 from scripts.store.run_places import CannotStart
 from scripts.trials.block_log import read_log, write_log
 from scripts.trials.disk_image import Patch
-from scripts.trials.loop_device import DiskError
 from scripts.trials.reproducer import MOST_BYTES, ReproducerError, read_members
 from scripts.trials.trial_spec import TrialSpec
 from tests.durability.crash_lab import make_crash_lab, run_folders

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from scripts.durability.requisites import NAMESPACES, requisites
+from scripts.durability.requisites import requisites
+from scripts.regime.host_probes import NAMESPACES
 from tests.places import BUILD, ROOT
 
 _LIMIT_S = 240

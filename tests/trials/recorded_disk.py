@@ -16,9 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from scripts.trials import block_log
-from scripts.trials.block_log import LoggedWrite, Recorder, read_log
-from scripts.trials.loop_device import (
+from scripts.regime.loop_device import (
     DiskError,
     LoopDevice,
     abort_fuse,
@@ -28,6 +26,8 @@ from scripts.trials.loop_device import (
     shut_down,
     unmount,
 )
+from scripts.trials import block_log
+from scripts.trials.block_log import LoggedWrite, Recorder, read_log
 from scripts.trials.trial_disk import DISK_MB
 
 COMMITS = 20

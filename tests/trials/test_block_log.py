@@ -4,9 +4,9 @@ import struct
 
 import pytest
 
+from scripts.regime.loop_device import DiskError
 from scripts.trials.block_log import LoggedWrite, read_log, write_log
 from scripts.trials.disk_image import SECTOR_BYTES, Patch
-from scripts.trials.loop_device import DiskError
 
 WRITE, FLUSH, DISCARD = 0, 1, 4
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from scripts.durability.requisites import NAMESPACES, requisites
+from scripts.durability.requisites import requisites
+from scripts.regime.host_probes import NAMESPACES
 from scripts.trials.trial_spec import LOG
 from tests.places import BUILD, PATIENCE_S, ROOT
 from tests.trials.recorded_disk import COMMITS, image_name

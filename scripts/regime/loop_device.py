@@ -17,6 +17,8 @@ from pathlib import Path
 _LOOP_CTL_GET_FREE = 0x4C82  # these three from linux/loop.h
 _LOOP_CONFIGURE = 0x4C0A
 _LO_FLAGS_AUTOCLEAR = 4
+_LO_FLAGS_DIRECT_IO = 16
+_MS_NOATIME = 1024  # sys/mount.h
 _LOOP_MAJOR = 7
 _MOST_NAME_BYTES = 63  # LO_NAME_SIZE, less the zero at its end
 # struct loop_config: fd, block size, loop_info64 with its flags, reserved.
@@ -27,15 +29,17 @@ _MNT_DETACH = 2
 _ATTEMPTS = 100
 _BUSY_S = 30.0
 _MKFS_S = 60
+# Everything is written at once, so that the kernel has nothing to write later.
 _MKFS = {
     "ext4": (
-        *("mkfs.ext4", "-q", "-F", "-J", "size=4", "-b", "4096", "-m", "0"),
+        *("mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0"),
         *("-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
     ),
     "xfs": ("mkfs.xfs", "-q", "-f", "-K"),
 }
 # With these, which the tests of xfs set, mkfs.xfs accepts a disk below 300 MB and a log
 # below 64 MB, which takes half a second to recover (xfsprogs, mkfs/xfs_mkfs.c).
+_SMALL_JOURNAL = {"ext4": ("-J", "size=4"), "xfs": ()}
 _SMALL_XFS = dict.fromkeys(("TEST_DIR", "TEST_DEV", "QA_CHECK_FS"), "1")
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -60,6 +64,25 @@ class LoopDevice:
     handle: int
 
     @property
+    def queue(self) -> Path:
+        """The folder with the settings of the device, such as read_ahead_kb."""
+        return self._sysfs / "queue"
+
+    @property
+    def stat(self) -> Path:
+        """The file with its counters: Documentation/block/stat.rst of Linux."""
+        return self._sysfs / "stat"
+
+    @property
+    def is_direct(self) -> bool:
+        """True if it passes the cache of the file system that holds the image by."""
+        return (self._sysfs / "loop/dio").read_text().strip() == "1"
+
+    @property
+    def _sysfs(self) -> Path:
+        return Path("/sys/block") / Path(self.path).name
+
+    @property
     def number(self) -> int:
         """The device, as st_dev of the files on it has it."""
         return os.fstat(self.handle).st_rdev
@@ -73,8 +96,12 @@ class LoopDevice:
 _attached: set[int] = set()  # by device number
 
 
-def attach(image: Path) -> LoopDevice:
-    """Attach an image to a free loop device.  Raises DiskError."""
+def attach(image: Path, direct: bool = False) -> LoopDevice:
+    """Attach an image to a free loop device.  Raises DiskError.
+
+    With `direct` the kernel reads and writes the image past its own cache, if the file
+    system of the image can do that.
+    """
     try:
         control = os.open("/dev/loop-control", os.O_RDWR | os.O_CLOEXEC)
     except OSError as error:
@@ -83,7 +110,7 @@ def attach(image: Path) -> LoopDevice:
     try:
         for _ in range(_ATTEMPTS):
             path = f"/dev/loop{fcntl.ioctl(control, _LOOP_CTL_GET_FREE)}"
-            device = _configured(path, backing, image)
+            device = _configured(path, backing, image, direct)
             if device is not None:
                 _attached.add(device.number)
                 return device
@@ -93,14 +120,17 @@ def attach(image: Path) -> LoopDevice:
     raise DiskError("no free loop device; losetup --list shows which are used")
 
 
-def _configured(path: str, backing: int, image: Path) -> LoopDevice | None:
+def _configured(
+    path: str, backing: int, image: Path, direct: bool
+) -> LoopDevice | None:
     """Return the device, or None if another process took it meanwhile."""
     handle = -1
     name = bytes(image)[-_MOST_NAME_BYTES:]  # for people: it says whose device it is
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         numbers = (0,) * 8
-        info = (0, 0, 0, 0, 0, 0, 0, 0, _LO_FLAGS_AUTOCLEAR, name, b"", b"", 0, 0)
+        flags = _LO_FLAGS_AUTOCLEAR | (_LO_FLAGS_DIRECT_IO if direct else 0)
+        info = (0, 0, 0, 0, 0, 0, 0, 0, flags, name, b"", b"", 0, 0)
         config = _LOOP_CONFIG.pack(backing, 0, *info, *numbers)
         fcntl.ioctl(handle, _LOOP_CONFIGURE, config)
     except OSError as error:
@@ -113,11 +143,15 @@ def _configured(path: str, backing: int, image: Path) -> LoopDevice | None:
     return LoopDevice(path, handle)
 
 
-def make_file_system(kind: str, device: LoopDevice) -> None:
-    """Make an empty file system: "ext4" or "xfs".  Raises DiskError."""
+def make_file_system(kind: str, device: LoopDevice, small_journal: bool = True) -> None:
+    """Make an empty file system: "ext4" or "xfs".  Raises DiskError.
+
+    A small journal takes little time to recover.
+    """
+    options = _SMALL_JOURNAL[kind] if small_journal else ()
     try:
         done = subprocess.run(
-            [*_MKFS[kind], device.path],
+            [*_MKFS[kind], *options, device.path],
             capture_output=True,
             text=True,
             timeout=_MKFS_S,
@@ -137,13 +171,19 @@ def make_file_system(kind: str, device: LoopDevice) -> None:
         raise DiskError(f"mkfs.{kind}: {' '.join(done.stderr.split())}")
 
 
-def mount(device: LoopDevice, folder: Path, kind: str) -> None:
-    """Mount a device, which makes its file system recover.  Raises NotMountable."""
+def mount(
+    device: LoopDevice, folder: Path, kind: str, access_times: bool = True
+) -> None:
+    """Mount a device, which makes its file system recover.  Raises NotMountable.
+
+    Without `access_times`, reading a file does not change it.
+    """
     # Two copies of one file system are never mounted at once, so the identity of an
     # xfs need not be unique.
     options = b"nouuid" if kind == "xfs" else b""
     source, target = device.path.encode(), str(folder).encode()
-    if _libc.mount(source, target, kind.encode(), 0, options) != 0:
+    flags = 0 if access_times else _MS_NOATIME
+    if _libc.mount(source, target, kind.encode(), flags, options) != 0:
         number = ctypes.get_errno()
         raise NotMountable(
             f"cannot mount {kind} on {device.path}: {os.strerror(number)}"

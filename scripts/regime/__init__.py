@@ -1,0 +1,1 @@
+"""The regime of a measured process: its memory limit, its device, its cache."""

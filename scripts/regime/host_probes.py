@@ -1,0 +1,64 @@
+"""Whether this machine can make disks and memory limits, and why it cannot.
+
+A probe returns why something is impossible here, with a remedy; "": it is not.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+
+NAMESPACES = (
+    *("unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"),
+    *("--propagation", "private"),
+)
+_PROBE_S = 20
+Probe = Callable[[], str]
+
+
+def first_problem(probes: Iterable[Probe]) -> str:
+    """Return what the first probe finds that finds anything; "" if none does."""
+    return next((problem for probe in probes if (problem := probe())), "")
+
+
+def not_root() -> str:
+    """Probe for the rights of root."""
+    return "" if os.geteuid() == 0 else "needs root: run it with sudo"
+
+
+def no_namespaces() -> str:
+    """Probe for mount and process namespaces."""
+    command = [*NAMESPACES, "true"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_PROBE_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"cannot run unshare ({error}): install util-linux"
+    if done.returncode == 0:
+        return ""
+    reason = " ".join(done.stderr.split())
+    remedy = "in a container, start it with --privileged; leave a chroot"
+    return f"no mount namespace of its own ({reason}): {remedy}"
+
+
+def no_loop_device() -> str:
+    """Probe for loop devices."""
+    if os.access("/dev/loop-control", os.R_OK | os.W_OK):
+        return ""
+    remedy = "load the kernel module loop, or pass --privileged to the container"
+    return f"no loop devices (/dev/loop-control): {remedy}"
+
+
+def no_maker_of(file_system: str, remedy: str = "") -> Probe:
+    """Return a probe for mkfs; `remedy` is one besides installing it."""
+
+    def probe() -> str:
+        name = f"mkfs.{file_system}"
+        path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+        if shutil.which(name, path=path):
+            return ""
+        package = {"ext4": "e2fsprogs", "xfs": "xfsprogs"}[file_system]
+        return f"no {name}: install {package}{remedy}"
+
+    return probe

@@ -1,0 +1,247 @@
+"""Where the processes of a scenario with a regime run: their disk and their limit."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from report.terms import numbers
+from report.terms.regime import COLD, Regime
+from scripts.regime.file_system_control import file_system_control
+from scripts.regime.host_probes import (
+    Probe,
+    first_problem,
+    no_loop_device,
+    no_maker_of,
+    not_root,
+)
+from scripts.regime.loop_device import DiskError
+from scripts.regime.memory_group import (
+    MemoryGroup,
+    MemoryGroupError,
+    MemoryGroups,
+    find_hierarchy,
+)
+from scripts.regime.private_disk import PrivateDisk, have_own_mounts
+
+_CHUNK_BYTES = 4 << 20
+_MOUNTINFO = Path("/proc/self/mountinfo")
+_NO_GROUPS = (
+    "no memory control groups: mount them, or in a container share those of the host"
+    " (--cgroupns=host)"
+)
+
+
+class RegimeError(Exception):
+    """The regime of a cell cannot be made; the message says why."""
+
+
+@dataclass
+class Site:
+    """The disk and the memory limit of one cell's processes."""
+
+    regime: Regime
+    folder: Path  # in which the database's folder is, if the regime has no disk
+    disk: PrivateDisk | None
+    groups: MemoryGroups | None
+    kills: int = field(init=False, default=0)  # of the last process, at its limit
+
+    @property
+    def root(self) -> Path:
+        """The folder in which databases are created."""
+        return self.disk.point if self.disk else self.folder
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The options that let a process record the counters of its disk."""
+        return (f"--device_stat={self.disk.device.stat}",) if self.disk else ()
+
+    def clear(self, name: str) -> Path:
+        """Return an empty folder for a database, on a new file system if possible.
+
+        Raises RegimeError.
+        """
+        if self.disk:
+            with _translated():
+                self.disk.clear()
+        folder = self.root / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        return folder
+
+    def evict(self, folder: Path) -> None:
+        """Write back what a database has in memory, and evict it if it must be cold.
+
+        Raises RegimeError if something of it stays in memory.
+        """
+        with _translated():
+            if self.disk:
+                self.disk.evict()
+            elif self.regime.cache == COLD:
+                evict_files(folder)
+
+    def load(self, folder: Path) -> None:
+        """Read all files of a database into memory, as fast as the disk can.
+
+        Their audit would read them in the order of the keys.
+        """
+        for path in folder.rglob("*"):
+            if path.is_file():
+                _read_whole(path)
+
+    @contextmanager
+    def limited(self) -> Iterator[MemoryGroup | None]:
+        """Yield the group that the next process must enter; None without a limit.
+
+        Raises RegimeError.
+        """
+        self.kills = 0
+        if not self.groups:
+            yield None
+            return
+        with (
+            _translated(),
+            self.groups.limited(self.regime.memory_limit_bytes) as group,
+        ):
+            try:
+                yield group
+            finally:
+                self.kills = group.kills
+
+    @property
+    def excess(self) -> str:
+        """What the last process exceeded, or ""."""
+        limit = numbers.size(self.regime.memory_limit_bytes)
+        return f"exceeded its memory limit of {limit}" if self.kills else ""
+
+    @property
+    def full(self) -> str:
+        """What is full if the disk of the regime is, with a remedy; "" if it is not."""
+        if not self.disk:
+            return ""
+        stat = os.statvfs(self.root)
+        if stat.f_bavail * stat.f_frsize > self.disk.size_bytes // 64:
+            return ""
+        size = numbers.size(self.disk.size_bytes)
+        return f"the scenario's disk of {size} is full; raise device_size in [regime]"
+
+
+class Sites:
+    """The sites of a command, which share one disk and one parent of groups."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is where a disk is made; nothing exists yet."""
+        self.folder = folder
+        self._disk: PrivateDisk | None = None
+        self._groups: MemoryGroups | None = None
+        self._has_own_mounts = False
+
+    def site(self, regime: Regime, work: Path) -> Site:
+        """Return the site of a regime; the first disk takes seconds.
+
+        Raises RegimeError.
+        """
+        with _translated():
+            disk = self._disk_of(regime) if regime.device else None
+            groups = None
+            if regime.memory_limit_bytes:
+                groups = self._groups = self._groups or _new_groups()
+        return Site(regime, work, disk, groups)
+
+    def control(self, regimes: Sequence[Regime]) -> dict[str, Any]:
+        """Return what the file system of the first disk writes by itself; {} without.
+
+        Raises RegimeError.
+        """
+        on_disk = [regime for regime in regimes if regime.device]
+        if not on_disk:
+            return {}
+        with _translated():
+            return file_system_control(self._disk_of(on_disk[0]))
+
+    def _disk_of(self, regime: Regime) -> PrivateDisk:
+        if not self._has_own_mounts:
+            have_own_mounts()
+            self._has_own_mounts = True
+        if self._disk and self._disk.size_bytes != regime.device_bytes:
+            self._disk.close()
+            self._disk = None
+        if self._disk is None:
+            self._disk = PrivateDisk(self.folder, regime.device_bytes)
+        self._disk.file_system = regime.file_system
+        self._disk.read_ahead_bytes = regime.read_ahead_bytes
+        return self._disk
+
+    def close(self) -> None:
+        """Remove the disk and the groups."""
+        if self._disk:
+            self._disk.close()
+            self._disk = None
+        if self._groups:
+            self._groups.close()
+            self._groups = None
+
+
+def why_no_regime(regimes: Sequence[Regime]) -> str:
+    """Return why this machine cannot have these regimes, with a remedy; "": it can."""
+    probes: list[Probe] = []
+    if any(r.device or r.memory_limit_bytes for r in regimes):
+        probes.append(not_root)
+    if any(r.memory_limit_bytes for r in regimes):
+        probes.append(_no_groups)
+    if any(r.device for r in regimes):
+        systems = sorted({r.file_system for r in regimes if r.device})
+        probes += [no_loop_device, *map(no_maker_of, systems)]
+    return first_problem(probes)
+
+
+def _read_whole(path: Path) -> None:
+    with path.open("rb", buffering=0) as file:
+        while file.read(_CHUNK_BYTES):
+            pass
+
+
+def evict_files(folder: Path) -> None:
+    """Evict the pages of all files below a folder.  Raises DiskError if some stay."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    for path in files:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(handle)
+    if pages := sum(map(_cached_bytes, files)):
+        problem = f"{numbers.size(pages)} of {folder.name} stay in the page cache"
+        raise DiskError(f"{problem}; does another process use the files?")
+
+
+def _cached_bytes(path: Path) -> int:
+    """Return how much of a file is in the page cache: fincore(1) of util-linux."""
+    command = ["fincore", "--bytes", "--noheadings", "--output", "RES", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return int(done.stdout.split()[0]) if done.stdout.strip() else 0
+
+
+def _no_groups() -> str:
+    return "" if find_hierarchy(_MOUNTINFO.read_text()) else _NO_GROUPS
+
+
+def _new_groups() -> MemoryGroups:
+    hierarchy = find_hierarchy(_MOUNTINFO.read_text())
+    if hierarchy is None:
+        raise MemoryGroupError(_NO_GROUPS)
+    return MemoryGroups(hierarchy)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raise RegimeError for the errors of disks and groups."""
+    try:
+        yield
+    except (DiskError, MemoryGroupError) as error:
+        raise RegimeError(str(error)) from None
