@@ -162,5 +162,5 @@ def session_of(
 ) -> AbSession:
     """Return the session of both sides, given the runner of side a."""
     places = replace(runner.places, build_dir=build_b)
-    b = Runner(places, runner.system, runner.executor, runner.scratch)
+    b = Runner(places, runner.system, runner.executor, runner.scratch, runner.sites)
     return AbSession(runner, view_of, b)

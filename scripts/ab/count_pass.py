@@ -157,11 +157,11 @@ def _counted(
     context: RunContext, scheduled: ScheduledRepetition, tool: Tool
 ) -> tuple[CheckedAnswer, str, dict[str, int]]:
     """Run one process under a tool; return its answer, its exit and its counts."""
-    benchmark, database = benchmark_of(context, scheduled), context.work / "cell"
+    benchmark = benchmark_of(context, scheduled)
     report = context.work / "counted"
     report.unlink(missing_ok=True)
     cell = context.plan.cells[scheduled.index]
-    provide(context, context.plan.start(cell), database)
+    database = provide(context, context.plan.start(cell))
     call = DriverCall(
         cell,
         scheduled.repetition,

@@ -11,7 +11,7 @@ from scripts.machine.reader import Reader
 
 TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 PRESSURES = ("cpu", "io", "memory")
-_SECTOR_BYTES = 512  # the unit of every block device's stat file
+SECTOR_BYTES = 512  # the unit of every block device's stat file
 # Positions in a line of /proc/stat: user nice system idle iowait irq softirq steal.
 _STEAL = 7
 _IDLE = (3, 4, _STEAL)
@@ -47,4 +47,4 @@ def device_bytes(reader: Reader, data_dir: Path) -> tuple[int | None, int | None
     words = (reader.file(f"{entry}/stat") or "").split()
     if len(words) < 7:
         return None, None
-    return int(words[2]) * _SECTOR_BYTES, int(words[6]) * _SECTOR_BYTES
+    return int(words[2]) * SECTOR_BYTES, int(words[6]) * SECTOR_BYTES

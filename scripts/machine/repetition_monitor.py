@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from report.model.record import Record
 from scripts.machine import surroundings
 from scripts.machine.child_process import PeriodicCall
+from scripts.machine.course import Course
 from scripts.machine.disturbance import losses
 from scripts.machine.process_sampler import ProcessPeaks
 from scripts.machine.reader import Reader
@@ -76,27 +77,38 @@ class RepetitionMonitor:
         self._before: Any = None
         self._after: Any = None
         self._sampler: ProcessSampler | None = None
+        self._course: Course | None = None
+        self._regime_fields: dict[str, Any] = {}
         self.tick = PeriodicCall(self._sample, SAMPLE_PERIOD_S)
 
-    def begin(self) -> None:
-        """Take the first snapshot; call right before the process starts."""
+    def begin(self, course: Course | None = None) -> None:
+        """Take the first snapshot; call right before the process starts.
+
+        A process with a regime has a course.
+        """
+        self._course = course
         self._before = self._machine.snapshot()
 
     def end(self) -> None:
         """Take the second snapshot; call once the parent has reaped the process."""
         self._after = self._machine.snapshot()
+        if self._course:
+            self._regime_fields = self._course.fields()
 
     def _sample(self, pid: int) -> None:
         if self._sampler is None:
             self._sampler = self._machine.watch(pid, self._database)
         self._sampler.sample()
+        if self._course:
+            self._course.sample()
 
     def fields(self, record: Record) -> dict[str, Any]:
-        """Return the "disturbance" and "watch" objects of the result line.
+        """Return the fields of the result line that were observed.
 
-        `record` is the valid answer of the process, or empty.  "watch" is null if the
-        process ended before the first sample.
+        They are "disturbance" and "watch", and with a regime "course" and "memory".
+        `record` is the valid answer of the process, or empty.  All but "disturbance"
+        are null if the process ended before the first sample.
         """
         disturbed = self._machine.disturbance(self._before, self._after, record)
         watch = self._sampler.document() if self._sampler else None
-        return {"disturbance": disturbed, "watch": watch}
+        return {"disturbance": disturbed, "watch": watch, **self._regime_fields}

@@ -52,8 +52,14 @@ class Audit:
 def audit(context: RunContext, audited: DriverCall, after: tuple[Step, ...]) -> Audit:
     """Audit the database of a process in a fresh process.
 
-    `after` lists every benchmark that has written to the database, in order.
+    `after` lists every benchmark that has written to the database, in order.  With a
+    regime, a killed process's database is evicted, and any other one is in memory; the
+    audit has no memory limit.  Raises RegimeError.
     """
+    if audited.site and audited.killed:
+        audited.site.evict(audited.database)  # the time to recover is a cold one
+    elif audited.site:
+        audited.site.load(audited.database)
     call = DriverCall(audited.cell, audited.repetition, audited.database, AUDIT, after)
     outcome, checked = run_driver(context, call)
     return Audit(outcome, checked, _stores(context.plan, audited.cell))

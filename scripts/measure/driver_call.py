@@ -2,24 +2,28 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from report.model.plan import CellName, Engine, Plan, repetition_seed
 from report.terms.limits import MOST_ANSWER_BYTES
-from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag
+from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag, process_flags
 from report.terms.text_table import one_line
 from report.trust.rule import AUDIT
 from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
+from scripts.machine.course import Course, Watched
 from scripts.machine.repetition_monitor import MachineMonitor, RepetitionMonitor
 from scripts.planning.engine_program import Stamps, program_of
 from scripts.planning.executable import (
     Step,
     flag_arguments,
     history_of,
-    process_flags,
 )
 from scripts.planning.order import ScheduledRepetition
+from scripts.regime.memory_group import MemoryGroup
+from scripts.regime.regime_site import Site, Sites
 from scripts.store.own_files import WorkFolder, remove
 
 REASON_CHARS = 500
@@ -35,6 +39,7 @@ class RunContext:
     build_dir: Path
     stamps: Mapping[str, Stamps | None]  # by executable, taken before its checksum
     scratch: WorkFolder
+    sites: Sites  # of the scenarios with a regime
     executor: Executor
     surroundings: MachineMonitor
     tick: PeriodicCall  # reads the progress of a measured process
@@ -70,6 +75,7 @@ class DriverCall:
     latency: bool = False  # records a latency for each call
     killed: bool = False  # must end by SIGKILL, without settling or closing
     under: tuple[str, ...] = ()  # command line of a tool to run it under
+    site: Site | None = None  # the disk and the memory limit of a measured process
 
 
 class ExecutableChanged(Exception):
@@ -104,15 +110,32 @@ def run_process(
     command, timeout_s = command_of(context, call), context.plan.suite.timeout_s
     if observer is None:
         return context.executor.run(command, timeout_s)
-    observer.begin()
-    outcome = context.executor.run(command, timeout_s, (context.tick, observer.tick))
-    observer.end()
+    with call.site.limited() if call.site else nullcontext() as group:
+        enter = group.enter if group else ()
+        observer.begin(_course(context, call.site, group))
+        outcome = context.executor.run(
+            [*enter, *command], timeout_s, (context.tick, observer.tick)
+        )
+        observer.end()
     return outcome
+
+
+def _course(
+    context: RunContext, site: Site | None, group: MemoryGroup | None
+) -> Course | None:
+    if site is None:
+        return None
+    stat = site.disk.device.stat if site.disk else None
+    point = site.disk.point if site.disk else None
+    watched = Watched(stat, point, group)
+    return Course(watched, partial(operations_counted, context.work))
 
 
 def without_places(context: RunContext, reason: str) -> str:
     """Return a reason as it is stored: one short line, without this machine's paths."""
-    return one_line(reason.replace(str(context.work), "DATA"))[:REASON_CHARS]
+    for folder in (context.work, context.sites.folder):
+        reason = reason.replace(str(folder), "DATA")
+    return one_line(reason)[:REASON_CHARS]
 
 
 def _check_executable(context: RunContext, engine: Engine) -> None:
@@ -165,6 +188,8 @@ def command_of(context: RunContext, call: DriverCall) -> list[str]:
         f"--progress={context.progress}",
         *flag_arguments(flags),
     ]
+    if call.site:
+        command += call.site.flags
     if call.after:
         command += ["--use_existing_db", f"--after={history_of(call.after)}"]
     if not call.settle:

@@ -18,12 +18,14 @@ from scripts.measure.driver_call import DriverCall, RunContext, without_places
 from scripts.measure.result_check import CheckedAnswer, run_driver
 from scripts.planning.disk_room import DiskFull, looks_full
 from scripts.planning.order import ScheduledRepetition
+from scripts.regime.regime_site import Site
 
 # Never a reflink: it would write no page, and the copy would be read from the device.
 _COPY = ("cp", "-a", "--reflink=never", "--sparse=auto", "--")
 _SYNC = ("sync", "--file-system")
 # Copying and syncing are not measured, so a short --timeout does not apply to them.
 _TOOL_TIMEOUT_S = 600.0
+CELL = "cell"  # the folder of a cell's database
 
 
 class PrepareFailed(Exception):
@@ -60,8 +62,7 @@ def prepare(context: RunContext, scheduled: ScheduledRepetition) -> int | None:
         outcome, checked = run_driver(context, call)
         wall_ns += outcome.wall_ns
         _check(checked, outcome)
-    copy = context.work / "cell"
-    provide(context, start, copy)
+    copy = provide(context, start)
     result = audit(context, replace(call, database=copy), history)
     _check(result.judged("audit", checked), result.outcome)
     shutil.rmtree(copy, ignore_errors=True)
@@ -75,25 +76,36 @@ def _check(checked: CheckedAnswer, outcome: ProcessResult) -> None:
         raise PrepareFailed(CheckedAnswer(checked.status, reason, {}), outcome.exit)
 
 
-def provide(context: RunContext, start: InitialState | None, database: Path) -> None:
-    """Put a cell's initial state in place and sync the file system.
+def provide(
+    context: RunContext, start: InitialState | None, site: Site | None = None
+) -> Path:
+    """Put a cell's initial state in place, and sync the file system.
 
-    Nothing older is then written back during the measurement.
+    Nothing older is then written back during the measurement.  Return the folder of the
+    database.  Raises PrepareFailed, DiskFull, WorkFolderLost or RegimeError.
     """
-    context.scratch.fresh(database.name)
+    database = site.clear(CELL) if site else context.scratch.fresh(CELL)
     if start is not None:
         database.rmdir()  # cp would copy into a folder that exists
-        _tool(context, (*_COPY, str(context.work / "prepared"), str(database)))
+        copy = (*_COPY, str(context.work / "prepared"), str(database))
+        _tool(context, copy, site)
     _tool(context, (*_SYNC, str(context.work)))
+    if site:
+        site.evict(database)
+    return database
 
 
-def _tool(context: RunContext, command: Sequence[str]) -> None:
+def _tool(
+    context: RunContext, command: Sequence[str], site: Site | None = None
+) -> None:
     """Run a system tool.  Raises DiskFull, WorkFolderLost or PrepareFailed."""
     outcome = context.executor.run(
         command, max(context.plan.suite.timeout_s, _TOOL_TIMEOUT_S)
     )
     if outcome.exit != "0":
         context.scratch.check()
+        if site and (reason := site.full):
+            raise PrepareFailed(CheckedAnswer("error", reason, {}), outcome.exit)
         if looks_full(context.work, outcome.stderr_tail):
             raise DiskFull(f"the data directory {context.work.parent}")
         problem = f"{command[0]} failed (exit: {outcome.exit}): {outcome.stderr_tail}"

@@ -17,13 +17,20 @@ from report.model.record import AbPlace, Record
 from report.model.run import LATENCY, THROUGHPUT
 from report.terms.class_stamp import LOSES_NOTHING
 from report.trust.cell_context import context_of_cell
+from report.trust.regime_rules import unreached
 from scripts.machine.probes import sync_floor_ns
 from scripts.machine.repetition_monitor import RepetitionMonitor
 from scripts.measure.audit import audited_call
-from scripts.measure.driver_call import DriverCall, RunContext, benchmark_of
+from scripts.measure.driver_call import (
+    DriverCall,
+    RunContext,
+    benchmark_of,
+    without_places,
+)
 from scripts.measure.loop import Finished, Task
 from scripts.measure.preparation import PrepareFailed, prepare, provide
 from scripts.measure.result_check import (
+    CheckedAnswer,
     empty_record,
     failure_line,
     validated,
@@ -32,6 +39,7 @@ from scripts.measure.result_check import (
 from scripts.planning.disk_room import DiskFull, is_full_error
 from scripts.planning.executable import history_of_cell
 from scripts.planning.order import ScheduledRepetition, is_superseded
+from scripts.regime.regime_site import RegimeError, Site
 
 
 def run_unit(
@@ -94,7 +102,10 @@ class _Unit:
 
 
 def _measured(
-    context: RunContext, scheduled: ScheduledRepetition, database: Path
+    context: RunContext,
+    scheduled: ScheduledRepetition,
+    database: Path,
+    site: Site | None,
 ) -> dict[str, Any]:
     """Return the fields of one repetition, from the executable and the runner.
 
@@ -112,6 +123,7 @@ def _measured(
         measured=True,
         latency=latency,
         killed=latency and benchmark.writes,
+        site=site,
     )
     context.starts(scheduled)
     observer = RepetitionMonitor(context.surroundings, database)
@@ -119,6 +131,10 @@ def _measured(
     observed = observer.fields(checked.record if checked.ok else {})
     audit_field = audit.document() if audit else None
     shutil.rmtree(database, ignore_errors=True)
+    if checked.ok:
+        regime_context = context_of_cell(context.plan, cell, latency)
+        if reason := unreached(checked.record, regime_context):
+            checked = CheckedAnswer("excluded", reason, checked.record)
     if not checked.ok:
         fields = {
             **failure_line(checked),
@@ -138,15 +154,16 @@ def _fields(
     """Return the fields of a line, whether measured or failed before that."""
     try:
         if failure is None:
-            database = context.work / "cell"
-            provide(
-                context,
-                context.plan.start(context.plan.cells[scheduled.index]),
-                database,
-            )
-            return _measured(context, scheduled, database)
+            cell = context.plan.cells[scheduled.index]
+            regime = context.plan.scenario(cell.scenario).regime
+            site = context.sites.site(regime, context.work) if regime else None
+            database = provide(context, context.plan.start(cell), site)
+            return _measured(context, scheduled, database, site)
     except PrepareFailed as error:
         failure = error
+    except RegimeError as error:
+        reason = without_places(context, str(error))
+        failure = PrepareFailed(CheckedAnswer("error", reason, {}), None)
     checked = failure.checked
     fields = {**empty_record(), **without_figures(checked.status, checked.reason)}
     return {**fields, "exit": failure.exit}

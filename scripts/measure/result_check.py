@@ -31,6 +31,7 @@ from scripts.measure.driver_call import (
     without_places,
 )
 from scripts.planning.disk_room import DiskFull, looks_full
+from scripts.regime.regime_site import Site
 
 _STATUSES = ("ok", "unsupported", "wrong", "error")
 _KEPT_ON_FAILURE = ("engine_version", "options", "settings", "build")
@@ -114,17 +115,21 @@ def run_driver(
     checked = _checked(context, call, outcome)
     if not checked.ok:
         context.scratch.check()
-        checked = _on_full_disk(context, checked)
+        checked = _on_full_disk(context, checked, call.site)
     reason = without_places(context, checked.reason)
     return outcome, CheckedAnswer(checked.status, reason, checked.record)
 
 
-def _on_full_disk(context: RunContext, failed: CheckedAnswer) -> CheckedAnswer:
+def _on_full_disk(
+    context: RunContext, failed: CheckedAnswer, site: Site | None
+) -> CheckedAnswer:
     """Return a failure, with a full disk in its reason if the engine did not notice.
 
     Raises DiskFull if the disk explains the failure.  It explains no wrong answer: an
     engine that reports success although nothing could be stored loses data.
     """
+    if site and (full := site.full):
+        return replace(failed, reason=f"{full}; {failed.reason}")
     if failed.status != "wrong":
         if looks_full(context.work, failed.reason):
             raise DiskFull(f"the data directory {context.work.parent}")
@@ -153,8 +158,11 @@ def _checked(
 
 def _crash(call: DriverCall, operations: int) -> str:
     """Return what a crash of a process is called."""
+    crashed = (call.site.excess if call.site else "") or "crashed"
     if operations:
-        return f"crashed after {count(operations, 'operation')}"
+        return f"{crashed} after {count(operations, 'operation')}"
+    if crashed != "crashed":
+        return crashed
     return "crashed on opening what was written" if call.after else "crashed"
 
 

@@ -1,13 +1,15 @@
 """The resources of one command: its locks, folders, executables and machine."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from report.config.config_types import Config, SuiteConfig
 from report.model.plan import Plan
 from report.model.record import Record
+from report.terms.regime import Regime
 from scripts.doctor.admission import admit, subject_of
 from scripts.forecast.prediction import Forecast, load_history
 from scripts.machine.child_process import Executor
@@ -28,9 +30,11 @@ from scripts.planning.found_engines import (
 )
 from scripts.planning.new_plan import Selection, make_plan
 from scripts.planning.resume_check import changes
+from scripts.regime.regime_site import RegimeError, Sites
 from scripts.store.known_passports import with_passports
 from scripts.store.own_files import WorkFolder, work_folder
 from scripts.store.run_places import (
+    CannotStart,
     RunPlaces,
     new_name,
     refuse_full_disk,
@@ -57,6 +61,7 @@ class Runner:
     system: SystemAccess
     executor: Executor
     scratch: WorkFolder  # in the data directory
+    sites: Sites
     machine: Machine = field(init=False)
     stamps: dict[str, Stamps | None] = field(init=False, default_factory=dict)
 
@@ -84,6 +89,7 @@ class Runner:
             engines,
             identity(self.machine),
             self.system.not_durable(self.machine),
+            partial(self.system.no_regime, self.machine),
             ask_executables(self.executor, self.places.build_dir),
         )
         return with_passports(plan, request.config, self.places.results)
@@ -122,13 +128,28 @@ class Runner:
         )
         probes = self.system.probes(self.places.work)
         findings = admit(subject, probes, stoppable if notify else None)
-        return {**environment, "doctor": [finding.document() for finding in findings]}
+        doctor = [finding.document() for finding in findings]
+        return {**environment, **self._control(plan), "doctor": doctor}
+
+    def _control(self, plan: Plan) -> dict[str, Any]:
+        """Return the file-system control of a plan with a disk of its own, else {}."""
+        try:
+            control = self.sites.control(_regimes(plan))
+        except (RegimeError, OSError) as error:
+            raise CannotStart(
+                f"cannot make the disk of the scenarios: {error}"
+            ) from None
+        return {"file_system_control": control} if control else {}
 
     def changes(self, plan: Plan, config: Config) -> list[str]:
         """Return the differences from the plan as recorded; stamp the executables."""
         self.stamp(plan.engines)
         machine = identity(self.machine)
-        return changes(plan, config, self.places.build_dir, machine)
+        found = changes(plan, config, self.places.build_dir, machine)
+        regimes = _regimes(plan)
+        if problem := self.system.no_regime(self.machine, regimes) if regimes else "":
+            found.append(f"the run has scenarios with a disk or a limit: {problem}")
+        return found
 
     def built_late(self, plan: Plan) -> tuple[str, ...]:
         """Return the engines that were missing from the plan but exist now."""
@@ -153,6 +174,7 @@ class Runner:
             build_dir=self.places.build_dir,
             stamps=self.stamps,
             scratch=self.scratch,
+            sites=self.sites,
             executor=self.executor,
             surroundings=self.system.surroundings(self.machine),
             tick=loop.tick,
@@ -168,6 +190,11 @@ class Runner:
                 yield Notice(f"{engine.name} is missing: {engine.missing}", "warn")
             elif engine.description and engine.description.assertions_live:
                 yield Notice(f"{engine.name} was built with live assertions", "warn")
+
+
+def _regimes(plan: Plan) -> list[Regime]:
+    """Return the regimes in which cells of a plan are measured."""
+    return [s.regime for s in plan.scenarios if s.regime and not plan.no_regime]
 
 
 def _compilers(plan: Plan) -> list[str]:
@@ -190,4 +217,5 @@ def open_runner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
         work_folder(places.work) as scratch,
     ):
         scratch.fresh("tmp")
-        yield Runner(places, system, executor, scratch)
+        with closing(Sites(places.device)) as sites:
+            yield Runner(places, system, executor, scratch, sites)

@@ -94,7 +94,12 @@ def _added(benchmark: Benchmark, flags: Flags, ops: float, num: int) -> float:
 
 
 def needed_bytes(plan: Plan) -> float:
-    """Return the space a run needs: that of its largest cell, plus a reserve."""
+    """Return the space a run needs: its largest cell, its disk, and a reserve.
+
+    The disk is that of the scenarios with a regime, in which databases are copied.
+    """
     cells = {index for unit in plan.order for index in unit.cells}
     peaks = [cell_bytes(plan, index) for index in cells]
-    return max(peaks, default=0.0) + SPARE_BYTES
+    regimes = [s.regime for s in plan.scenarios if s.regime and not plan.no_regime]
+    device_bytes = max((regime.device_bytes for regime in regimes), default=0)
+    return max(peaks, default=0.0) + device_bytes + SPARE_BYTES

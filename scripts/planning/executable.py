@@ -8,7 +8,7 @@ from report.model.description import Description
 from report.model.plan import METHOD, SCHEMA, CellName, Engine, Plan
 from report.terms.documents import ResultsError, parse_object, validate
 from report.terms.limits import MOST_ANSWER_BYTES
-from report.terms.rulebook import FLAGS, PACES, Benchmark, Flag, Flags
+from report.terms.rulebook import Flag, Flags
 from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, ProcessResult
 from scripts.planning.engine_program import Program
@@ -127,24 +127,3 @@ def history_of_cell(plan: Plan, cell: CellName) -> tuple[Step, ...]:
     """Return the fills of a cell's database; one thread does each of them."""
     start = plan.start(cell)
     return tuple((name, ()) for name in start.fill) if start else ()
-
-
-def process_flags(
-    benchmark: Benchmark, flags: Mapping[str, Flag], measured: bool
-) -> dict[str, Flag]:
-    """Return the flags of a cell as one of its processes gets them.
-
-    Only a measurement has several threads, a time limit or a warm-up.  The others get
-    the reads of all threads, which decide how many keys a load of records leaves room
-    for.  A pace applies only to latency repetitions, which add it themselves.
-    """
-    selected = {key: value for key, value in flags.items() if key not in PACES}
-    if not measured or benchmark.threads(flags) == 1:
-        threads, reads = int(selected.pop("threads", 1)), int(flags.get("reads", -1))
-        if threads > 1:
-            all_reads = threads * (reads if reads >= 0 else int(flags["num"]))
-            selected["reads"] = min(all_reads, int(FLAGS["reads"].most))
-    if not measured:
-        selected.pop("duration", None)
-        selected.pop("warmup", None)
-    return selected

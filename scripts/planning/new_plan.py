@@ -22,8 +22,10 @@ from report.model.plan import (
     Suite,
 )
 from report.terms.documents import canonical
-from report.terms.rulebook import OWN_STREAM, PACES, Benchmark, Flags
-from scripts.planning.executable import Refusal, process_flags
+from report.terms.regime import Regime
+from report.terms.rulebook import OWN_STREAM, PACES, Benchmark, Flags, process_flags
+from scripts.planning.device_size import with_devices
+from scripts.planning.executable import Refusal
 from scripts.planning.order import shuffled_order
 from scripts.planning.settings import place_of, resolve_flags
 
@@ -57,6 +59,7 @@ def make_plan(
     engines: Sequence[Engine],
     machine: Mapping[str, object],
     not_durable: str,
+    no_regime: Callable[[Sequence[Regime]], str],
     refusal: Refusal,
 ) -> Plan:
     """Return the plan of a new run.  Raises ConfigError if an engine refuses flags."""
@@ -66,6 +69,8 @@ def make_plan(
         for name in suite.scenarios
         if name in selection.scenarios
     )
+    scenarios = with_devices(scenarios)
+    regimes = [s.regime for s in scenarios if s.regime]
     cells = tuple(_select(selection.globs, engines, scenarios))
     used = {cell.scenario for cell in cells}
     plan = Plan(
@@ -80,6 +85,7 @@ def make_plan(
         order=(),
         machine=machine,
         not_durable=not_durable,
+        no_regime=no_regime(regimes) if regimes else "",
     )
     return replace(plan, order=shuffled_order(plan))
 
@@ -160,6 +166,7 @@ def _planned_scenario(
         state=scenario.state,
         family=scenario.family,
         swept=scenario.swept,
+        regime=scenario.regime,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from report.model.plan import CellGroup, CellName, Plan
 from report.model.record import Record
 from report.terms.documents import canonical
+from report.terms.rulebook import UNKNOWN, process_flags
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,14 @@ def _units(plan: Plan, cells: Sequence[int]) -> list[list[int]]:
     for index in cells:
         cell = plan.cells[index]
         start = plan.start(cell)
-        shared = [cell.engine, start and asdict(start), dict(plan.flags(cell))]
-        key = canonical(shared if start else [index])
-        groups.setdefault(key, []).append(index)
+        shared: list[object] = [index]
+        if start:
+            fills = (plan.engine(cell.engine).benchmark(name) for name in start.fill)
+            flags = [
+                process_flags(f or UNKNOWN, plan.flags(cell), False) for f in fills
+            ]
+            shared = [cell.engine, asdict(start), flags]
+        groups.setdefault(canonical(shared), []).append(index)
     return list(groups.values())
 
 

@@ -19,6 +19,7 @@ from scripts.planning.found_engines import (
     find_engines,
 )
 from scripts.planning.new_plan import Selection, control_of, make_plan
+from scripts.regime.regime_site import why_no_regime
 from scripts.show.run_list import run_row
 
 Document = dict[str, list[dict[str, Any]]]
@@ -142,7 +143,18 @@ def suite_plan(
         repeat_disturbed=suite.repeat_disturbed,
     )
     found = [e for e in engines if e.name in names]
-    return make_plan("list", "", config, suite, selection, found, {}, "", refusal)
+    return make_plan(
+        "list",
+        "",
+        config,
+        suite,
+        selection,
+        found,
+        {},
+        "",
+        why_no_regime,
+        refusal,
+    )
 
 
 def _cells(plan: Plan) -> list[dict[str, Any]]:

@@ -15,7 +15,8 @@ from scripts.planning.oracle_memory import table_bytes
 
 ROOT = Path(__file__).parents[2]
 DEFAULT_BUILD = "build/release"
-WORK_FOLDER = ".kvmatrix-work"  # below the data directory
+WORK_FOLDER = ".kvmatrix-work"  # these two below the data directory
+DEVICE_FOLDER = ".kvmatrix-device"
 
 
 class CannotStart(Exception):
@@ -51,6 +52,11 @@ class RunPlaces:
     def work(self) -> Path:
         """The folder in the data directory that only the runner uses."""
         return self.data_dir / WORK_FOLDER
+
+    @property
+    def device(self) -> Path:
+        """The folder in the data directory for the disk of a scenario's regime."""
+        return self.data_dir / DEVICE_FOLDER
 
 
 def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:

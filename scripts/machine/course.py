@@ -1,0 +1,104 @@
+"""The course of a process with a regime: operations, its disk and its memory.
+
+All columns of one sample are read within a fraction of a millisecond, so that windows
+of operations can be compared with what the disk did meanwhile.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.machine.counters import SECTOR_BYTES
+from scripts.regime.memory_group import MemoryGroup
+
+MOST_POINTS = 256
+COLUMNS = (
+    "elapsed_ns",  # since the first sample
+    "ops",
+    "device_read_bytes",
+    "device_written_bytes",
+    "disk_bytes",  # in use on the file system, deleted files that are open included
+    "anonymous_bytes",
+    "page_cache_bytes",
+)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a regime gives a process: a disk, or none, and a memory group, or none."""
+
+    device_stat: Path | None
+    mount_point: Path | None
+    group: MemoryGroup | None
+
+
+class Course:
+    """The samples of one process; call sample() ten times a second.
+
+    At most MOST_POINTS are kept: when there are more, every second one is dropped, and
+    from then on only every second sample is kept, and so on.
+    """
+
+    def __init__(
+        self,
+        watched: Watched,
+        operations: Callable[[], int],
+        clock_ns: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        self._watched, self._operations, self._clock_ns = watched, operations, clock_ns
+        self._points: list[tuple[int, ...]] = []
+        self._stride, self._samples, self._began_ns = 1, 0, 0
+        self._peaks = [0, 0]  # of anonymous memory and page cache
+
+    def sample(self) -> None:
+        """Take one sample."""
+        now_ns = self._clock_ns()
+        self._began_ns = self._began_ns or now_ns
+        memory = self._memory()
+        self._peaks = [max(*pair) for pair in zip(self._peaks, memory, strict=True)]
+        self._samples += 1
+        if (self._samples - 1) % self._stride:
+            return
+        elapsed_ns = now_ns - self._began_ns
+        disk = (*self._device(), self._used_bytes())
+        self._points.append((elapsed_ns, self._operations(), *disk, *memory))
+        if len(self._points) > MOST_POINTS:
+            self._points = self._points[::2]
+            self._stride *= 2
+
+    def _device(self) -> tuple[int, int]:
+        if self._watched.device_stat is None:
+            return 0, 0
+        words = self._watched.device_stat.read_text().split()
+        return int(words[2]) * SECTOR_BYTES, int(words[6]) * SECTOR_BYTES
+
+    def _used_bytes(self) -> int:
+        if self._watched.mount_point is None:
+            return 0
+        stat = os.statvfs(self._watched.mount_point)
+        return (stat.f_blocks - stat.f_bfree) * stat.f_frsize
+
+    def _memory(self) -> tuple[int, int]:
+        memory = self._watched.group.memory if self._watched.group else None
+        return (memory.anonymous_bytes, memory.file_bytes) if memory else (0, 0)
+
+    def fields(self) -> dict[str, Any]:
+        """Return "course" and "memory" of the result line; null if nothing was seen.
+
+        REQUIRES: the process has ended, and its group still exists.
+        """
+        group = self._watched.group
+        if not self._points:
+            return {"course": None, "memory": None}
+        columns = map(list, zip(*self._points, strict=True))
+        memory = None
+        if group:
+            memory = {
+                "peak_bytes": group.peak_bytes,
+                "peak_anonymous_bytes": self._peaks[0],
+                "peak_page_cache_bytes": self._peaks[1],
+            }
+        return {"course": dict(zip(COLUMNS, columns, strict=True)), "memory": memory}
