@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from report.config.pinned_source import DistributionLibrary, PinnedSource
 from report.config.toml_table import ConfigError
+from report.terms.regime import Regime
 from report.terms.rulebook import BENCHMARKS, FLAGS, Flag
 
 # Benchmarks that a scenario may list; an audit is not a measurement.
@@ -87,6 +88,7 @@ class ScenarioConfig:
     file: str
     fill: tuple[str, ...] = ()  # fills the database; (): the benchmark's own fill
     state: str = ""  # one of STATES; "": the benchmark's own
+    regime: Regime | None = None  # memory and disk; a device size of 0 is computed
     growth: tuple[FlagsBySize, ...] = ()  # ascending
     family: str = ""  # name of the file, for members of a sweep
     swept: Mapping[str, Flag] = field(default_factory=dict)  # flag -> value here

@@ -10,6 +10,7 @@ from report.config.config_types import (
     FlagsBySize,
     ScenarioConfig,
 )
+from report.config.regime_table import check_regime, read_regime
 from report.config.sweep_config import swept
 from report.config.toml_table import (
     ConfigError,
@@ -23,7 +24,7 @@ from report.terms.rulebook import SCENARIO_FLAGS, STATES, Flag
 
 _OWN = (
     *("extends", "title", "analysis", "benchmarks", "settings", "exclude"),
-    *("fill", "state", "sweep", "from_num"),
+    *("fill", "state", "sweep", "from_num", "regime"),
 )
 # Keys inherited as a whole from the base if the scenario itself does not have them.
 _INHERITED = ("benchmarks", "fill", "state", "sweep")
@@ -54,6 +55,7 @@ def scenarios_of(
         file=table.file,
         fill=_fill(owner["fill"]),
         state=owner["state"].text("state", ""),
+        regime=read_regime(parts),
         growth=_growth(parts),
         is_bare=base is None and "settings" not in table.values,
         inherited=_inherited(base, table) if base else {},
@@ -98,6 +100,7 @@ def _check_keys(table: TomlTable, engines: tuple[str, ...]) -> None:
     if "state" in table.values:
         known(table, "state", table.text("state"), STATES, "state")
     _check_engines(table, ("settings", "exclude"), engines)
+    check_regime(table)
     for growth in table.tables("from_num"):
         growth.only("settings", *SCENARIO_FLAGS)
         _check_engines(growth, ("settings",), engines)

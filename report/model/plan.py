@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from report.model.description import Description
 from report.terms.class_stamp import KnownClass
+from report.terms.regime import Regime
 from report.terms.rulebook import SETTLED, STATES, UNSETTLED, Benchmark, Flag, Flags
 
 # Schema of new runs; all earlier schemas can still be read.
@@ -129,6 +130,7 @@ class Scenario:
     state: str = ""  # what they start from; "": the benchmark decides
     family: str = ""
     swept: Flags = field(default_factory=dict)
+    regime: Regime | None = None  # memory and disk of its processes; None: usual
 
 
 @dataclass(frozen=True)
@@ -196,6 +198,8 @@ class Plan:
     # Why no write can be called durable on it, as cells that promise more than to
     # survive the process are then excluded; "": it can.
     not_durable: str = ""
+    # Why it cannot have the regimes of the scenarios, which are then unsupported.
+    no_regime: str = ""
     schema: int = SCHEMA
     method: int = METHOD
 
@@ -284,6 +288,8 @@ class Plan:
         waits = benchmark.writes and benchmark.may_synchronise(self.flags(cell))
         if self.not_durable and waits and engine.role != FLOOR:
             return "excluded", f"not durable here: {self.not_durable}"
+        if self.no_regime and self.scenario(cell.scenario).regime:
+            return "unsupported", self.no_regime
         return None
 
 

@@ -26,6 +26,7 @@ from report.model.plan import (
 from report.terms.class_stamp import KnownClass
 from report.terms.documents import ResultsError, canonical, document_of, read_bytes
 from report.terms.limits import MOST_RUN_REPETITIONS
+from report.terms.regime import Regime
 from report.terms.rulebook import Flags
 
 PLAN = "run.json"
@@ -53,6 +54,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "order": [[group.repetition, list(group.cells)] for group in plan.order],
         "machine": dict(plan.machine),
         **({"not_durable": plan.not_durable} if plan.not_durable else {}),
+        **({"no_regime": plan.no_regime} if plan.no_regime else {}),
         "settings_sha256": sha256_of_settings(plan.settings()),
     }
 
@@ -117,10 +119,15 @@ def engine_documents(engines: Iterable[Engine]) -> list[dict[str, Any]]:
 
 def scenario_documents(scenarios: Iterable[Scenario]) -> list[dict[str, Any]]:
     """Return the documents of scenarios."""
-    return [
-        {**asdict(s), "benchmarks": list(s.benchmarks), "fill": list(s.fill)}
-        for s in scenarios
-    ]
+    return [_scenario_document(scenario) for scenario in scenarios]
+
+
+def _scenario_document(scenario: Scenario) -> dict[str, Any]:
+    document = asdict(scenario)
+    if scenario.regime is None:
+        del document["regime"]
+    lists = {"benchmarks": list(scenario.benchmarks), "fill": list(scenario.fill)}
+    return {**document, **lists}
 
 
 def sha256_of_settings(settings: Settings) -> str:
@@ -157,6 +164,7 @@ def plan_of(document: Document, place: Path) -> Plan:
         order=tuple(CellGroup(r, tuple(indexes)) for r, indexes in document["order"]),
         machine=document["machine"],
         not_durable=document.get("not_durable") or "",
+        no_regime=document.get("no_regime") or "",
         schema=document["schema"],
         method=document["method"],
     )
@@ -310,6 +318,7 @@ def _scenario_of(entry: Document) -> Scenario:
         state=entry.get("state") or "",
         family=entry.get("family") or "",
         swept=entry.get("swept") or {},
+        regime=Regime.of(entry.get("regime")),
     )
 
 

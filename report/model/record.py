@@ -56,6 +56,35 @@ class OpenLoopFigures(TypedDict):
     saturated: bool
 
 
+class DeviceCounters(TypedDict):
+    """Completed requests of a block device."""
+
+    reads: int
+    read_bytes: int
+    read_ms: int
+    writes: int
+    written_bytes: int
+    write_ms: int
+    flushes: int
+    flush_ms: int
+    busy_ms: int
+
+
+class DeviceFigures(TypedDict):
+    """Counters of a disk of one's own: loop with flush, and settling."""
+
+    loop: DeviceCounters
+    settle: DeviceCounters | None
+
+
+class MemoryFigures(TypedDict):
+    """What was charged to the memory group of the process at most."""
+
+    peak_bytes: int | None
+    peak_anonymous_bytes: int
+    peak_page_cache_bytes: int
+
+
 class JitWarmup(TypedDict):
     """The warm-up of an engine that is compiled while it runs."""
 
@@ -228,6 +257,10 @@ Record = TypedDict(
         "disturbance": DisturbanceFigures | None,
         "watch": WatchFigures | None,
         "audit": AuditFigures | None,
+        "first_call_ns": int,  # absent in old lines
+        "device": DeviceFigures | None,  # absent without a regime, as these two
+        "memory": MemoryFigures | None,
+        "course": Mapping[str, Sequence[int]] | None,
         "ab": AbPlace,
         "plan": str,  # the checksum of the plan that the line belongs to
         "checksum": str,  # see report.terms.checksum

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from report.model.description import Description
 from report.model.plan import CellName, Plan
@@ -26,10 +27,12 @@ def context_of(
 
 def context_of_cell(plan: Plan, cell: CellName, latency: bool) -> Context:
     """Return the context of a cell's records; `latency` selects its latency pass."""
-    return context_of(
+    scenario = plan.scenario(cell.scenario)
+    context = context_of(
         plan.engine(cell.engine).description,
         cell.benchmark,
         plan.flags(cell),
-        plan.scenario(cell.scenario).fill,
+        scenario.fill,
         latency,
     )
+    return replace(context, regime=scenario.regime) if scenario.regime else context

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from report.model.record import Record
+from report.terms.regime import Regime
 from report.terms.rulebook import Benchmark, Flags
 
 Fault = Callable[["Record", "Context"], str]
@@ -25,6 +26,7 @@ class Context:
     fill: Sequence[str] = ()  # what filled its database, if the scenario sets that
     stores: bool = True  # False: the engine keeps no data, so nothing is verified
     latency: bool = False  # whether it is the repetition that times each call
+    regime: Regime | None = None  # of its scenario
     process_ns: int | None = None  # wall time of its process, if the runner asks
 
     @property

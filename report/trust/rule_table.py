@@ -13,6 +13,7 @@ from report.trust import (
     ending_rules,
     latency_rules,
     operation_rules,
+    regime_rules,
     size_rules,
     timeline_rules,
 )
@@ -25,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     *latency_rules.RULES,
     *breakdown_rules.RULES,
     *size_rules.RULES,
+    *regime_rules.RULES,
 )
 _OF_ANSWERS = tuple(rule for rule in RULES if not rule.of_line)
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from report.terms.documents import validate
+from report.terms.regime import COLD, Regime
 from report.terms.rulebook import UNKNOWN
 from report.trust.judge import verdicts
 from report.trust.rule_table import RULES, fault_of_answer, fault_of_line, statements
@@ -28,6 +29,7 @@ from tests.builders.honest_records import (
     inside,
     rejecting_rules,
 )
+from tests.builders.regime_records import counters, with_regime
 from tests.builders.synthetic_records import histogram
 from tests.places import ROOT
 
@@ -38,7 +40,13 @@ GRAPH = honest_records.work(
 )
 WARM = honest_records.warmed_up(READ, 2.0)
 SHARED = honest_records.warmed_up(OPEN, 2.0, 0.5)
+ON_DISK = Regime(COLD, 64 << 10, "loop", 1 << 30, "ext4", 4096)
+PEAKS = {"peak_anonymous_bytes": 0, "peak_page_cache_bytes": 0}
 HONEST = {
+    "on its disk": with_regime(
+        READ, ON_DISK, reads=501, memory={"peak_bytes": 64 << 10, **PEAKS}
+    ),
+    "written to its disk": with_regime(FILL, ON_DISK, written_bytes=10**6),
     **{"warmed up": WARM, "shared": SHARED},
     **{"fill": FILL, "read": READ, "scan": SCAN, "slow": SLOW, "mix": MIX},
     **{
@@ -253,6 +261,16 @@ REJECTED: tuple[tuple[str, Work], ...] = (
     ("bytes-of-entries", FILL.changed({"bytes": 0})),
     ("bytes-of-mix", MIX.changed({"bytes": 0})),
     ("bytes-of-mix", MIX.changed({"bytes": 10**18})),
+    ("disk-of-the-regime", with_regime(READ, ON_DISK, device=None)),
+    (
+        "disk-of-the-regime",
+        READ.changed({"device": {"loop": counters(reads=501), "settle": None}}),
+    ),
+    ("reached-regime", with_regime(READ, ON_DISK, reads=500)),
+    (
+        "memory-within-limit",
+        with_regime(READ, ON_DISK, reads=501, memory={"peak_bytes": 1 << 20, **PEAKS}),
+    ),
 )
 
 

@@ -1,0 +1,51 @@
+"""The regime of a scenario: how much memory its processes get, and which disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from report.terms import numbers
+
+WARM, COLD = "warm", "cold"
+CACHES = (WARM, COLD)
+LOOP = "loop"  # a disk of its own, on a loop device
+DEVICES = ("", LOOP)
+FILE_SYSTEMS = ("ext4", "xfs")
+DEFAULT_READ_AHEAD_BYTES = 128 << 10  # the kernel's default for a disk
+
+
+@dataclass(frozen=True)
+class Regime:
+    """The memory and the disk of the measured processes of a scenario."""
+
+    cache: str = WARM  # of the files when the process opens them: one of CACHES
+    memory_limit_bytes: int = 0  # anonymous memory and page cache together; 0: none
+    device: str = ""  # one of DEVICES; "": the data directory
+    device_bytes: int = 0  # size of the loop device
+    file_system: str = ""  # of the loop device: one of FILE_SYSTEMS
+    read_ahead_bytes: int = 0  # of the loop device
+    steady: bool = False  # whether cells are ranked only once they are steady
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any] | None) -> Regime | None:
+        """Return the regime in a document; None without one."""
+        return None if document is None else cls(**document)
+
+    def document(self) -> dict[str, Any]:
+        """Return its document."""
+        return asdict(self)
+
+    @property
+    def text(self) -> str:
+        """The regime in words."""
+        parts = []
+        if self.memory_limit_bytes:
+            limit = numbers.size(self.memory_limit_bytes)
+            parts.append(f"{limit} of memory, page cache included")
+        if self.device:
+            ahead = numbers.size(self.read_ahead_bytes)
+            parts.append(f"{self.file_system} on a disk of its own, read-ahead {ahead}")
+        parts.append("nothing cached at the start" if self.cache == COLD else "cached")
+        return "; ".join(parts)
