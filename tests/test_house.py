@@ -166,6 +166,7 @@ ROOMS = {
         ("basis",),
         ("provision",),
         ("testing",),
+        ("regime",),
         ("machine",),
         ("planning",),
         ("store",),

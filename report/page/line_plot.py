@@ -77,11 +77,15 @@ class Plot:
 
 
 def plot(
-    series: Sequence[PlotLine], values: Sequence[object], flag: str = ""
+    series: Sequence[PlotLine],
+    values: Sequence[object],
+    flag: str = "",
+    is_linear: bool = False,
 ) -> Plot | None:
     """Return the drawing of all points above zero, or None if there are none.
 
-    `values` are those of `flag`, along the horizontal axis.
+    `values` are those of `flag`, along the horizontal axis: logarithmic if they are
+    wide, or evenly spaced.
     """
     drawn = [_above_zero(one) for one in series]
     drawn = [one for one in drawn if one.spots]
@@ -89,7 +93,8 @@ def plot(
         return None
     ends = [n for one in drawn for s in one.spots for n in (s.low, s.high)]
     scale = _scale(min(ends), max(ends))
-    lefts, names = places(values), [titles.value(value, flag) for value in values]
+    lefts = places(["" for _ in values] if is_linear else values)
+    names = [titles.value(value, flag) for value in values]
     labels = _label_places([_top(scale, one.spots[-1].median) for one in drawn])
     return Plot(
         tuple(

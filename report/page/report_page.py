@@ -14,6 +14,7 @@ import jinja2
 from report.model import build_facts
 from report.model.run import Run
 from report.page import (
+    course_panel,
     frame,
     identity,
     log_charts,
@@ -49,7 +50,8 @@ def render(run: Run) -> str:
     swept = sweeps.sweeps(compared)
     dumbbells = log_charts.dumbbells(compared, page) if page else None
     groups = engine_groups.engine_groups(run.plan.engines)
-    styles = {SWEEP_STYLE: swept or tables, GROUP_STYLE: groups}
+    courses = any(m.record.get("course") for m in run.measurements)
+    styles = {SWEEP_STYLE: swept or tables or courses, GROUP_STYLE: groups}
     return frame.rendered(
         _environment().get_template("page.html.j2"),
         raw_data.packed(run),
@@ -101,6 +103,7 @@ def _environment() -> jinja2.Environment:
         columns=column_help,
         comparison=comparison,
         contents=overview.contents,
+        course_of=course_panel.course_of,
         fastest=lambda group, chart: chart.fastest_of(group),
         flags=sentences.flags,
         itself=lambda chart: chart,

@@ -80,13 +80,17 @@ class ComparableRun:
 def of_run(run: Run) -> ComparableRun:
     """Return all cells of a run's plan, with or without a rate."""
     engines = {engine.name: engine for engine in run.plan.engines}
-    flags = {scenario.name: scenario.flags for scenario in run.plan.scenarios}
+    scenarios = {scenario.name: scenario for scenario in run.plan.scenarios}
     twice = control.measured_twice(run)
     cells = {}
     for name, cell in run.cells.items():
-        cell_flags = flags[name.scenario].get(name.engine, {})
+        scenario = scenarios[name.scenario]
+        settings = {
+            **_without(scenario.flags.get(name.engine, {}), PACES),
+            **(scenario.regime.document() if scenario.regime else {}),
+        }
         noise = twice.share(name.scenario, name.benchmark)
-        cells[str(name)] = _cell(name, cell, engines[name.engine], cell_flags, noise)
+        cells[str(name)] = _cell(name, cell, engines[name.engine], settings, noise)
     machine = {f"machine: {key}": value for key, value in run.plan.machine.items()}
     return ComparableRun(
         name=run.plan.run,
@@ -125,7 +129,7 @@ def _cell(
     name: CellName,
     cell: Cell,
     engine: Engine,
-    flags: Flags,
+    settings: Mapping[str, object],
     noise: float | None,
 ) -> SampledCell:
     measured = cell.repetitions if cell.status == "ok" else ()
@@ -136,7 +140,7 @@ def _cell(
         reason=" ".join(cell.reason.split()),
         rates=cell.rates,
         unit=titles.unit(name.benchmark),
-        settings=_without(flags, PACES) if engine.description else {},
+        settings=settings if engine.description else {},
         defined=engine.definition(name.benchmark),
         digests={
             (int(m.record["seed"]), m.ops or 0): str(m.record["digest"])

@@ -7,10 +7,12 @@ keep it in, and the same for all engines.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from report.model.plan import CellName
 from report.model.run import Cell, Measured, Measurement
+from report.stats import steady_state
+from report.stats.steady_state import SteadyState
 from report.terms import numbers
 from report.terms.rulebook import WRITING_TYPES, Benchmark, Flags
 
@@ -34,6 +36,8 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
     """
     alone, obstacles, able = {}, {}, {}
     floor_ns = _sync_floor_ns(run, scenario, benchmark)
+    regime = run.plan.scenario(scenario).regime
+    must_be_steady = regime is not None and regime.steady
     for engine in run.plan.engines:
         name = CellName(engine.name, scenario, benchmark)
         cell = run.cell(engine.name, scenario, benchmark)
@@ -42,7 +46,7 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
             continue
         if cell.assertions_live:
             alone[engine.name] = "live assertions"
-        elif reason := _not_credible(cell, declared, floor_ns):
+        elif reason := _not_credible(cell, declared, floor_ns, must_be_steady):
             alone[engine.name] = reason
         elif reason := obstacle(cell, declared, run.plan.flags(name)):
             obstacles[engine.name] = (engine.title, reason)
@@ -74,10 +78,34 @@ def obstacle(cell: Cell, benchmark: Benchmark, flags: Flags) -> str:
     return f"only {data} of data for {memory} of cache and buffers"
 
 
-def _not_credible(cell: Cell, benchmark: Benchmark, floor_ns: int) -> str:
+def _not_credible(
+    cell: Cell, benchmark: Benchmark, floor_ns: int, must_be_steady: bool
+) -> str:
     """Return why the rate of a cell says nothing about its engine, or ""."""
     short = _short_fill(cell, benchmark)
-    return short or cheaper_than_disk(cell, benchmark, floor_ns)
+    reason = short or cheaper_than_disk(cell, benchmark, floor_ns)
+    return reason or (transient(cell) if must_be_steady else "")
+
+
+def transient(cell: Cell) -> str:
+    """Return why the writes of a cell are not in a steady state, or "".
+
+    The worst repetition decides.
+    """
+    states = [steady_state.of_record(m.record) for m in cell.repetitions]
+    return transient_reason([state for state in states if state])
+
+
+def transient_reason(states: Sequence[SteadyState]) -> str:
+    """Return why not all of these repetitions were steady, or ""."""
+    worst = [state for state in states if not state.is_steady]
+    if not worst:
+        return ""
+    least = min(worst, key=lambda state: state.rewrites)
+    rewritten = f"after {numbers.rounded(least.rewrites)} rewrites of the data"
+    if least.rewrites < steady_state.LEAST_REWRITES:
+        return f"transient: ended {rewritten}, before {steady_state.LEAST_REWRITES}"
+    return f"transient: rate or write amplification still changed {rewritten}"
 
 
 def _short_fill(cell: Cell, benchmark: Benchmark) -> str:

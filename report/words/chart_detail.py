@@ -53,8 +53,9 @@ def detail_of(run: Run, chart: Chart) -> ChartDetail:
     timed = (latencies(run, chart), open_loops(run, chart), services(run, chart))
     spent = (usage.work(chart), usage.later(chart))
     used = (
-        *(usage.durability(chart), usage.processors(chart), usage.memory(chart)),
-        usage.bytes_moved(chart),
+        *(usage.limits(chart), usage.device(chart), usage.steadiness(chart)),
+        *(usage.cold_start(chart), usage.durability(chart)),
+        *(usage.processors(chart), usage.memory(chart), usage.bytes_moved(chart)),
         mixes.counters(chart),
     )
     return ChartDetail(

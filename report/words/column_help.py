@@ -74,6 +74,40 @@ MEMORY: Columns = (
     ("× live", "bytes allocated at the end per byte of live entries"),
     ("peak × live", "most bytes allocated per byte of live entries"),
 )
+LIMITS: Columns = (
+    ("limited by", "what took most of the time, if it took at least half of it"),
+    ("processor", "processor time per thread, as a share of the time"),
+    ("device reads", "share of the time in which the disk read"),
+    ("device writes", "share in which it wrote"),
+    ("flushes", "share in which it emptied its cache, or in which syncs waited for it"),
+)
+DEVICE: Columns = (
+    ("reads / op", "read requests to the disk per operation"),
+    ("read / op", "bytes read from the disk per operation, read-ahead included"),
+    ("read ×", "bytes read from the disk per byte returned"),
+    ("written / op", "bytes written to the disk per operation, also by reads"),
+    ("written ×", "bytes written to the disk until settled, per byte accepted"),
+    ("accepted ×", "the part of them that was written until the last acknowledgement"),
+    ("debt ×", "the rest: what the engine and the system still owed then"),
+    ("disk flushes", "requests to empty the cache of the disk"),
+    ("first call", "time of the first operation"),
+    ("memory", "most memory charged to the process, page cache included"),
+    ("page cache", "most page cache charged to the process, sampled"),
+)
+STEADY: Columns = (
+    ("course", "shape of the rate, by its change points"),
+    ("rewrites", "how often the data were rewritten"),
+    ("steady after", "rewrites before the first five steady windows"),
+    ("steady rate", "operations per second in these windows"),
+    ("steady written ×", "bytes written to the disk in them, per byte accepted"),
+)
+COLD: Columns = (
+    ("open", "opening the database with nothing cached"),
+    ("first call", "the first read after that"),
+    ("warm after", "time until the rate reached nine tenths of its last third"),
+    ("reads until then", "operations before that"),
+    ("read from disk", "bytes read from the disk in the whole loop"),
+)
 BYTES: Columns = (
     ("read", "by read calls"),
     ("from storage", "fetched from storage"),
@@ -100,7 +134,11 @@ EXPLAINED: tuple[tuple[str, Columns], ...] = (
     ("Deferred work", LATER),
     ("Durability", DURABILITY),
     ("Processors", PROCESSORS),
+    ("Limits", LIMITS),
     ("Memory and disk", MEMORY),
+    ("The scenario's own disk", DEVICE),
+    ("Steady state", STEADY),
+    ("From cold to warm", COLD),
     ("Bytes per byte of entries", BYTES),
     ("Concurrent writer", WRITER[:4]),
     ("Types of operations", TYPES[:2]),

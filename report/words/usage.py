@@ -6,8 +6,16 @@ unless stated otherwise.  There is one line for each engine with a rate.
 
 from __future__ import annotations
 
-from report.stats import repetition_stats
+from report.stats import (
+    device_use,
+    limiter,
+    repetition_stats,
+    steady_state,
+    warming,
+)
 from report.terms import numbers
+from report.terms.regime import COLD
+from report.verdict import eligibility
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import column_help
@@ -78,6 +86,109 @@ def processors(chart: Chart) -> DetailTable | None:
         )
     caption = "Processors, per operation"
     return table(caption, column_help.PROCESSORS, lines)
+
+
+def limits(chart: Chart) -> DetailTable | None:
+    """Return what limited each engine, with the shares of the time that say so."""
+    lines = []
+    for row in chart.rated_rows:
+        found = limiter.median([m.record for m in row.repetitions])
+        if found is None:
+            continue
+        names = (limiter.PROCESSOR, limiter.READS, limiter.WRITES, limiter.FLUSHES)
+        shares = (figure(found.shares.get(n), numbers.percent) for n in names)
+        lines.append(EngineRow(row.engine, (CellText(found.name), *shares)))
+    return table("Limits", column_help.LIMITS, lines)
+
+
+def device(chart: Chart) -> DetailTable | None:
+    """Return what the scenario's own disk did, and the memory that was charged."""
+    lines = []
+    for row in chart.rated_rows:
+        use = device_use.medians([m.record for m in row.repetitions])
+        if use is None:
+            continue
+        memory = [m.record.get("memory") for m in row.repetitions]
+        charged = [figures for figures in memory if figures]
+        peaks = [figures["peak_bytes"] for figures in charged]
+        caches = [figures["peak_page_cache_bytes"] for figures in charged]
+        lines.append(
+            EngineRow(
+                row.engine,
+                (
+                    figure(use.reads_per_op, numbers.rounded),
+                    figure(use.read_bytes_per_op, numbers.size),
+                    figure(use.read_amplification, numbers.times),
+                    positive(use.written_bytes_per_op, numbers.size),
+                    figure(use.write_amplification, numbers.times),
+                    figure(use.accepted_write_amplification, numbers.times),
+                    figure(use.debt, numbers.times),
+                    figure(use.flushes, numbers.whole),
+                    figure(use.first_call_ns, numbers.seconds),
+                    figure(repetition_stats.median(peaks), numbers.size),
+                    figure(repetition_stats.median(caches), numbers.size),
+                ),
+            )
+        )
+    return table("The scenario's own disk", column_help.DEVICE, lines)
+
+
+def steadiness(chart: Chart) -> DetailTable | None:
+    """Return whether and when writes became steady, for scenarios that require it."""
+    regime = chart.scenario.regime
+    if regime is None or not regime.steady:
+        return None
+    lines = []
+    for row in chart.rated_rows:
+        states = [steady_state.of_record(m.record) for m in row.repetitions]
+        known = [state for state in states if state]
+        if not known:
+            continue
+        steady = [state for state in known if state.is_steady]
+        all_steady = len(steady) == len(known)
+        shapes = dict.fromkeys(state.shape.value for state in known)
+        after = [(state.steady_from or 0) * steady_state.WINDOW for state in steady]
+        rates = [w.ops_per_sec for state in steady for w in state.steady]
+        written = [w.write_amplification for state in steady for w in state.steady]
+        median = repetition_stats.median
+        late = CellText("transient", eligibility.transient_reason(known), warns=True)
+        lines.append(
+            EngineRow(
+                row.engine,
+                (
+                    CellText(", ".join(shapes)),
+                    figure(median(s.rewrites for s in known), numbers.rounded),
+                    figure(median(after), numbers.rounded) if all_steady else late,
+                    figure(median(rates), numbers.rounded),
+                    figure(median(written), numbers.times),
+                ),
+            )
+        )
+    return table("Steady state", column_help.STEADY, lines)
+
+
+def cold_start(chart: Chart) -> DetailTable | None:
+    """Return how reads of an evicted database became warm, if memory suffices."""
+    regime = chart.scenario.regime
+    if regime is None or regime.cache != COLD or regime.memory_limit_bytes:
+        return None
+    lines = []
+    median = repetition_stats.median
+    for row in chart.rated_rows:
+        each = [w for m in row.repetitions if (w := warming.warming(m.record))]
+        lines.append(
+            EngineRow(
+                row.engine,
+                (
+                    figure(median(w.open_ns for w in each), numbers.seconds),
+                    figure(median(w.first_call_ns for w in each), numbers.seconds),
+                    figure(median(w.warm_ns for w in each), numbers.seconds),
+                    figure(median(w.warm_ops for w in each), numbers.rounded),
+                    figure(median(w.device_bytes for w in each), numbers.size),
+                ),
+            )
+        )
+    return table("From cold to warm", column_help.COLD, lines)
 
 
 def memory(chart: Chart) -> DetailTable | None:

@@ -25,6 +25,7 @@ from scripts.measure.driver_call import RunContext
 from scripts.planning.engine_program import program_of
 from scripts.planning.executable import describe
 from scripts.planning.found_engines import child_environment
+from scripts.regime.regime_site import Sites
 from scripts.store.own_files import WorkFolder
 from tests.builders.count_reports import REFS, TABLE
 from tests.builders.simple_plans import description, engine, plan
@@ -101,6 +102,7 @@ def context_of(
         build_dir=build_dir,
         stamps={name: program_of(build_dir, engine(name)).stamp() for name in names},
         scratch=WorkFolder(work),
+        sites=Sites(lab.data / "device"),
         executor=executor,
         surroundings=cast(Any, None),
         tick=PeriodicCall(lambda _pid: None, 1.0),

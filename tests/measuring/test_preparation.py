@@ -72,7 +72,7 @@ def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
         plan=SimpleNamespace(suite=SimpleNamespace(timeout_s=60.0)),
         executor=SimpleNamespace(run=run),
     )
-    provide(cast(Any, context), start, tmp_path / "cell")
+    assert provide(cast(Any, context), start) == tmp_path / "cell"
     names = [path.name for path in (tmp_path / "cell").iterdir()]
     assert names == (["entries"] if start else [])
     assert ran[-1] == "sync"

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from report.terms.rulebook import BENCHMARKS, SCENARIO_FLAGS
+from report.terms.rulebook import BENCHMARKS, SCENARIO_FLAGS, process_flags
 from report.trust.judge import load_run
-from scripts.planning.executable import process_flags
 from tests.support.lab import Lab, make_lab
 from tests.support.resealed import edit_lines
 
