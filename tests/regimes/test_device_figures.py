@@ -1,0 +1,235 @@
+"""Amplification, limiters, steady states and warming, from synthetic lines."""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from report.stats import device_use, limiter, steady_state, warming
+from report.stats.steady_state import Shape, Window
+from tests.builders.honest_records import FILL, MIX, READ, WITH_WRITER
+from tests.builders.regime_records import counters
+
+ENTRY = 116
+SECOND_NS = 10**9
+
+
+def changed(line: Any, **changes: Any) -> Any:
+    """Return a line with changes."""
+    return {**line, **changes}
+
+
+def use_of(line: Any, settle: Any = None, **loop: int) -> device_use.DeviceUse:
+    device = {"loop": counters(**loop), "settle": settle}
+    found = device_use.device_use(changed(line, device=device))
+    assert found is not None
+    return found
+
+
+def test_a_line_without_a_disk_has_no_use() -> None:
+    assert device_use.device_use(READ.line) is None
+    assert device_use.device_use(changed(READ.line, device=None)) is None
+    assert device_use.medians([READ.line]) is None
+
+
+def test_reads_are_related_to_what_they_returned() -> None:
+    use = use_of(READ.line, reads=1500, read_bytes=1000 * ENTRY * 40)
+    assert use.reads_per_op == 1.5
+    assert use.read_bytes_per_op == ENTRY * 40
+    assert use.read_amplification == 40
+    assert use.write_amplification is None
+    assert use.debt is None
+
+
+def test_writes_are_related_to_what_was_accepted() -> None:
+    accepted = FILL.line["bytes"]
+    later = counters(written_bytes=accepted)
+    use = use_of(FILL.line, later, written_bytes=3 * accepted, flushes=7)
+    assert use.accepted_write_amplification == 3
+    assert use.write_amplification == 4
+    assert use.debt == 1
+    assert use.flushes == 7
+    assert use.read_amplification is None
+
+
+def test_the_writes_of_a_mix_have_the_size_of_all_entries() -> None:
+    updates = MIX.line["ops_by_type"]["update"]
+    device = {"loop": counters(), "settle": counters()}
+    accepted, returned = device_use.user_bytes(changed(MIX.line, device=device))
+    assert accepted == updates * ENTRY
+    assert returned == MIX.line["bytes"] - accepted
+
+
+def test_beside_a_writer_its_bytes_are_the_accepted_ones() -> None:
+    accepted, returned = device_use.user_bytes(WITH_WRITER.line)
+    assert accepted == WITH_WRITER.line["writer"]["bytes"]
+    assert returned == WITH_WRITER.line["bytes"]
+
+
+def timed(elapsed_ms: int, cpu_ms: int, **loop: int) -> Any:
+    """Return a line of one thread with these times."""
+    line = READ.line | {"loop_ns": elapsed_ms * 10**6, "flush_ns": 0}
+    line |= {"cpu_user_ns": cpu_ms * 10**6, "cpu_system_ns": 0}
+    return line | (
+        {"device": {"loop": counters(**loop), "settle": None}} if loop else {}
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (timed(1000, 900), limiter.PROCESSOR),
+        (timed(1000, 100), limiter.WAITING),
+        (timed(1000, 300, busy_ms=600, read_ms=600), limiter.READS),
+        (timed(1000, 300, busy_ms=900, read_ms=10, write_ms=5000), limiter.WRITES),
+        (timed(1000, 100, busy_ms=900, flush_ms=800, write_ms=100), limiter.FLUSHES),
+        (timed(1000, 100, busy_ms=400, read_ms=400), limiter.WAITING),
+        (timed(1000, 800, busy_ms=900, read_ms=450, write_ms=450), limiter.PROCESSOR),
+        (timed(1000, 100) | {"barriers": 900, "sync_floor_ns": 10**6}, limiter.FLUSHES),
+        (timed(1000, 100) | {"barriers": 300, "sync_floor_ns": 10**6}, limiter.WAITING),
+    ],
+)
+def test_the_largest_share_of_the_time_names_the_limiter(line: Any, name: str) -> None:
+    found = limiter.limiter(line)
+    assert found is not None
+    assert found.name == name
+    assert limiter.median([line, line, line]) == found
+
+
+def windows(
+    rates: Sequence[float], written: Sequence[float] = ()
+) -> tuple[Window, ...]:
+    """Return windows of these rates and write amplifications."""
+    pairs = itertools.zip_longest(rates, written, fillvalue=4.0)
+    return tuple(
+        Window(i * SECOND_NS, (i + 1) * SECOND_NS, rate, amplification)
+        for i, (rate, amplification) in enumerate(pairs)
+    )
+
+
+def judged(
+    rates: Sequence[float], written: Sequence[float] = ()
+) -> steady_state.SteadyState:
+    return steady_state.steady_state(windows(rates, written), len(rates) / 4)
+
+
+# Within 1 %, without a trend.
+NOISE = [1.0, 1.01, 0.99, 1.0, 1.005, 0.995, 1.01, 0.99, 1.0, 1.005]
+
+
+def test_steady_are_five_level_windows_after_three_rewrites() -> None:
+    """A window is a quarter of the data: twelve of them are three rewrites."""
+    assert not judged([100.0] * 11).is_steady
+    state = judged([100.0] * 12)
+    assert state.steady_from == 7
+    assert [w.start_ns for w in state.steady] == [i * SECOND_NS for i in range(7, 12)]
+
+
+def test_rate_and_write_amplification_must_both_be_level() -> None:
+    level, rising = [100.0] * 20, [float(100 + 20 * i) for i in range(20)]
+    falling = [4.0 / (1 + i) for i in range(20)]
+    assert judged(level).is_steady
+    assert not judged(rising).is_steady
+    assert not judged(level, falling).is_steady
+    assert judged([*rising[:10], *level]).steady_from == 10
+
+
+@pytest.mark.parametrize(
+    ("values", "level"),
+    [
+        ([100, 109, 91, 100, 100], True),  # a range of 18 %
+        ([100, 111, 89, 100, 100], False),  # 22 %
+        ([100, 102, 104, 106, 108], True),  # a drift of 8 %
+        ([95, 98, 101, 104, 107], False),  # 12 %, in a range of 12 %
+        ([0, 0, 0, 0, 0], False),
+    ],
+)
+def test_level_is_a_small_range_and_a_small_drift(
+    values: list[float], level: bool
+) -> None:
+    assert steady_state.is_level(values) is level
+
+
+@pytest.mark.parametrize(
+    ("rates", "shape"),
+    [
+        (NOISE * 2, Shape.FLAT),
+        ([r * 50 for r in NOISE] + [r * 100 for r in NOISE], Shape.WARMING_UP),
+        ([r * 100 for r in NOISE] + [r * 50 for r in NOISE], Shape.SLOWING_DOWN),
+        (
+            [r * 50 for r in NOISE]
+            + [r * 100 for r in NOISE]
+            + [r * 70 for r in NOISE],
+            Shape.UNSETTLED,
+        ),
+        ([r * 100 for r in NOISE] * 2 + [50.0] * 3, Shape.UNSETTLED),
+        (NOISE[:9], Shape.UNKNOWN),
+        ([0.0, *NOISE], Shape.UNSETTLED),
+    ],
+)
+def test_the_shape_follows_from_the_change_points(
+    rates: list[float], shape: Shape
+) -> None:
+    assert steady_state.shape_of(windows(rates)) is shape
+
+
+def course(ops: Sequence[int], written: Sequence[int]) -> dict[str, list[int]]:
+    """Return the course of samples ten per second."""
+    times = [i * SECOND_NS // 10 for i in range(len(ops))]
+    return {
+        "elapsed_ns": times,
+        "ops": list(ops),
+        "device_written_bytes": list(written),
+    }
+
+
+def test_windows_begin_with_the_first_operation() -> None:
+    """What is written while the database is opened belongs to no window."""
+    ops = [0, 0, 0, 100, 200, 300, 300, 400]
+    written = [9, 99, 1000, 1200, 1400, 1600, 1600, 2000]
+    first, second = steady_state.windows_of(course(ops, written), 200, 1.0)
+    assert (first.start_ns, first.end_ns) == (2 * 10**8, 4 * 10**8)
+    assert first.ops_per_sec == 1000
+    assert first.write_amplification == 2
+    assert second.end_ns == 7 * 10**8
+    assert second.write_amplification == 3
+
+
+@pytest.mark.parametrize("ops", [[0, 0], [0, 100, 199], [0]])
+def test_less_than_a_window_is_none(ops: list[int]) -> None:
+    assert steady_state.windows_of(course(ops, [0] * len(ops)), 200, 1.0) == ()
+
+
+def test_a_line_has_windows_of_a_quarter_of_its_data() -> None:
+    """A mix of half writes needs twice as many operations for a window."""
+    options = {**MIX.line["options"], "num": 1000}
+    steps = [i * 100 for i in range(101)]
+    line = changed(
+        MIX.line,
+        ops=10_000,
+        ops_by_type={"read": 5000, "update": 5000},
+        options=options,
+        device={"loop": counters(), "settle": counters()},
+        course=course(steps, [n * ENTRY for n in steps]),
+    )
+    state = steady_state.of_record(line)
+    assert state is not None
+    assert state.rewrites == 5
+    assert state.windows[0].write_amplification == pytest.approx(2.0)
+    assert state.is_steady
+    assert steady_state.of_record(READ.line) is None
+
+
+def test_reads_are_warm_once_they_have_nearly_their_last_rate() -> None:
+    """A third of the loop at a tenth of the rate, then warm."""
+    line = READ.line | {"timeline": [[20, 20], [60, 420]], "open_ns": 5}
+    found = warming.warming(line)
+    assert found is not None
+    assert found.warm_ns == pytest.approx(20)
+    assert found.warm_ops == pytest.approx(20e-0)
+    assert found.open_ns == 5
+    rising = [[n, n * n] for n in range(1, 61)]
+    never = warming.warming(READ.line | {"timeline": rising})
+    assert never is not None
+    assert never.warm_ns is None
