@@ -106,6 +106,10 @@ class AbSession(Session[AbPlan]):
         """Raise CannotStart if the data directory has too little space."""
         refuse_small_disk(plan.a, self.runner.places.data_dir)
 
+    def control(self, plan: AbPlan) -> dict[str, Any]:
+        """Return what the file system of the scenarios' disk writes by itself."""
+        return self.runner.control(plan.a)
+
     def plan_documents(self, plan: AbPlan) -> dict[str, dict[str, Any]]:
         """Return the plan as ab.json."""
         return {"ab": ab_plan_document(plan)}

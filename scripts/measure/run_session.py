@@ -102,6 +102,10 @@ class RunSession(Session[Plan]):
         """Raise CannotStart if the data directory has too little space."""
         refuse_small_disk(plan, self.runner.places.data_dir)
 
+    def control(self, plan: Plan) -> dict[str, Any]:
+        """Return what the file system of the scenarios' disk writes by itself."""
+        return self.runner.control(plan)
+
     def plan_documents(self, plan: Plan) -> dict[str, dict[str, Any]]:
         """Return the plan as run.json."""
         return {"run": plan_document(plan)}

@@ -129,10 +129,13 @@ class Runner:
         probes = self.system.probes(self.places.work)
         findings = admit(subject, probes, stoppable if notify else None)
         doctor = [finding.document() for finding in findings]
-        return {**environment, **self._control(plan), "doctor": doctor}
+        return {**environment, "doctor": doctor}
 
-    def _control(self, plan: Plan) -> dict[str, Any]:
-        """Return the file-system control of a plan with a disk of its own, else {}."""
+    def control(self, plan: Plan) -> dict[str, Any]:
+        """Make the disk of a plan's scenarios; return its control for environment.json.
+
+        {} without a disk.  Raises CannotStart.
+        """
         try:
             control = self.sites.control(_regimes(plan))
         except (RegimeError, OSError) as error:

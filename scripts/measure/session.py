@@ -55,6 +55,13 @@ class Session(ABC, Generic[P]):
         """Raise CannotStart if the data directory has too little space."""
 
     @abstractmethod
+    def control(self, plan: P) -> dict[str, Any]:
+        """Return what the environment has of the scenarios' disk, which is made now.
+
+        Raises CannotStart.
+        """
+
+    @abstractmethod
     def plan_documents(self, plan: P) -> dict[str, dict[str, Any]]:
         """Return the documents that hold the plan, by name."""
 
@@ -77,6 +84,7 @@ class Session(ABC, Generic[P]):
     def start(self, plan: P, environment: Mapping[str, Any]) -> SessionResult[P]:
         """Create the folder of a new run and measure all of it.  Raises CannotStart."""
         self.check_can_start(plan, environment)
+        environment = {**environment, **self.control(plan)}
         documents = {"environment": environment, **self.plan_documents(plan)}
         folder = create_folder(self.runner.places.results, plan.run, documents)
         notes = [] if self._is_noted else [doctors_note(environment)]

@@ -59,11 +59,14 @@ class PrivateDisk:
         """Make and attach the image.  Raises DiskError, or OSError if it is full."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.point.mkdir(parents=True)
-        _write_zeros(self._image, self.size_bytes)
-        self._device = attach(self._image, direct=True)
-        if not self._device.is_direct:
+        try:
+            _write_zeros(self._image, self.size_bytes)
+            self._device = attach(self._image, direct=True)
+            if not self._device.is_direct:
+                raise DiskError(f"{self.folder}: {_NOT_DIRECT}")
+        except BaseException:  # also if it is interrupted
             self.close()
-            raise DiskError(f"{self.folder}: {_NOT_DIRECT}")
+            raise
 
     @property
     def point(self) -> Path:
