@@ -70,7 +70,7 @@ def _section(title: str, scenario: Scenario, charts: list[Chart]) -> list[str]:
     """Return a scenario, or a family of scenarios, with one row for each chart."""
     return [
         f"## {escaped(title)}",
-        escaped(" ".join(scenario.analysis.split())),
+        escaped(" ".join(scenario.explanation.split())),
         _table(charts),
         *_remarks(charts),
     ]

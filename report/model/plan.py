@@ -132,6 +132,12 @@ class Scenario:
     swept: Flags = field(default_factory=dict)
     regime: Regime | None = None  # memory and disk of its processes; None: usual
 
+    @property
+    def explanation(self) -> str:
+        """The analysis, and what its processes have if that is unusual."""
+        more = f" Every process has {self.regime.text}." if self.regime else ""
+        return self.analysis + more
+
 
 @dataclass(frozen=True)
 class Suite:

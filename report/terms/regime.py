@@ -39,13 +39,16 @@ class Regime:
 
     @property
     def text(self) -> str:
-        """The regime in words."""
+        """What a process has, in words."""
         parts = []
         if self.memory_limit_bytes:
             limit = numbers.size(self.memory_limit_bytes)
             parts.append(f"{limit} of memory, page cache included")
         if self.device:
+            size = numbers.size(self.device_bytes)
             ahead = numbers.size(self.read_ahead_bytes)
-            parts.append(f"{self.file_system} on a disk of its own, read-ahead {ahead}")
-        parts.append("nothing cached at the start" if self.cache == COLD else "cached")
-        return "; ".join(parts)
+            disk = f"a disk of its own ({size}, {self.file_system}, read-ahead {ahead})"
+            parts.append(disk)
+        cold = "nothing in the page cache when it opens the database"
+        parts.append(cold if self.cache == COLD else "a warm page cache")
+        return f"{', '.join(parts[:-1])} and {parts[-1]}" if parts[1:] else parts[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from typing import Any
 
 from report.model.build_facts import text_of
@@ -121,6 +122,10 @@ def rerun_command(run: Run, engines: str, scenario: str, benchmark: str) -> str:
     """
     words = ["scripts/kvmatrix run", run.plan.suite.name, f"-n {run.plan.repetitions}"]
     words.append(f"--seed {run.plan.seed}")
+    regimes = (s.regime for s in run.plan.scenarios if fnmatch(s.name, scenario))
+    regime = next(regimes, None)
+    if regime and regime.memory_limit_bytes:
+        words.append(f"--memory-limit {regime.memory_limit_bytes}B")
     suite = run.plan.suite
     chosen = suite.chosen.items()
     words += (option_text(flag, value) for flag, value in chosen if flag in FLAGS)

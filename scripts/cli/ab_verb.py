@@ -60,7 +60,8 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
 )
 @options.stacked(
     *(options.ENGINES, options.SCENARIOS, options.CELLS),
-    *(options.NUM, options.SET, options.SEED, options.MAX_TIME, options.TIMEOUT),
+    *(options.NUM, options.MEMORY_LIMIT, options.SET, options.SEED),
+    *(options.MAX_TIME, options.TIMEOUT),
 )
 @click.option(
     "--screen-rounds",

@@ -8,9 +8,12 @@ from typing import Any
 import click
 
 from report.config.config_types import MOST_REPEATS
+from report.config.regime_table import LEAST_LIMIT_BYTES
 from report.config.toml_table import ConfigError, TomlTable, read_flag, unknown
+from report.terms import numbers
 from report.terms.limits import LONGEST_TIMEOUT_S, MOST_REPETITIONS
 from report.terms.rulebook import FLAGS, SCENARIO_FLAGS, Flag, FlagRule
+from report.terms.units import UnitError, parse_size
 from scripts.cli.option_types import (
     ChoiceType,
     CountType,
@@ -56,6 +59,30 @@ class SettingType(click.ParamType[Setting]):
             return flag, read_flag(TomlTable("", "", {flag: written}), flag, written)
         except ConfigError as error:
             self.fail(f"{flag}: {error.problem}", param, ctx)
+
+
+class MemoryLimitType(click.ParamType[int]):
+    """A size with its unit, as bytes; at least what [regime] accepts."""
+
+    name = "size"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> int:
+        """Return the bytes of a text such as 64MiB."""
+        if isinstance(value, int):
+            return value
+        try:
+            limit_bytes = parse_size(value)
+        except UnitError as error:
+            self.fail(str(error), param, ctx)
+        if limit_bytes < LEAST_LIMIT_BYTES:
+            least = numbers.size(LEAST_LIMIT_BYTES)
+            self.fail(f"{value!r} is too small; expected at least {least}", param, ctx)
+        return limit_bytes
 
 
 def _written(rule: FlagRule, text: str) -> Flag:
@@ -236,6 +263,12 @@ SET = click.option(
     help="Set a flag for all engines and scenarios, e.g. --set value_size=1000 --set"
     " threads=4; configs/README.md lists the flags.",
 )
+MEMORY_LIMIT = click.option(
+    "--memory-limit",
+    type=MemoryLimitType(),
+    help="Give the processes of scenarios with a memory limit this one, e.g."
+    " --memory-limit 1GiB with --num 35e6.  [default: the scenario's]",
+)
 SEED = click.option(
     "--seed",
     type=_SEEDS,
@@ -285,6 +318,6 @@ DRY_RUN = click.option(
     help="Print the plan with its predicted time and disk space; measure nothing.",
 )
 SELECTION = stacked(
-    *(ENGINES, SCENARIOS, CELLS, REPETITIONS, NUM, SET, SEED, MAX_TIME, TIMEOUT),
-    *(LATENCY, RATE, CONTROL, REPEAT_DISTURBED, DRY_RUN),
+    *(ENGINES, SCENARIOS, CELLS, REPETITIONS, NUM, MEMORY_LIMIT, SET, SEED),
+    *(MAX_TIME, TIMEOUT, LATENCY, RATE, CONTROL, REPEAT_DISTURBED, DRY_RUN),
 )

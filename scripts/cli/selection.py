@@ -46,6 +46,7 @@ class RunOptions:
     repetitions: int | None = None
     seed: int = DEFAULT_SEED
     num: int | None = None
+    memory_limit: int | None = None  # in bytes
     max_time: float | None = None
     timeout: float | None = None
     latency: bool | None = None
@@ -126,6 +127,7 @@ def selection_of(
     ]
     check_globs(options.globs, cells, suite.name)
     _check_sweeps(config, scenarios, options.chosen)
+    _check_limit(config, scenarios, options)
     repetitions = options.repetitions or suite.repetitions
     latency_repetitions = suite.latency_repetitions
     if options.latency is not None:
@@ -153,6 +155,7 @@ def selection_of(
         latency_repetitions=latency_repetitions,
         control=_control(suite, options, engines, repetitions),
         repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
+        memory_limit_bytes=options.memory_limit or 0,
     )
 
 
@@ -299,6 +302,14 @@ def _check_sweeps(
                 f"{option}: scenario {scenario.family} sweeps {flag}; leave the option"
                 " out, or choose other scenarios with -s"
             )
+
+
+def _check_limit(config: Config, scenarios: Iterable[str], options: RunOptions) -> None:
+    """Raise click.UsageError if a memory limit applies to no scenario."""
+    regimes = (config.scenarios[name].regime for name in scenarios)
+    if options.memory_limit and not any(r and r.memory_limit_bytes for r in regimes):
+        problem = "no selected scenario has a memory limit; larger-than-memory has one"
+        raise click.UsageError(f"--memory-limit: {problem}")
 
 
 def _control(

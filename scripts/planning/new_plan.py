@@ -48,6 +48,7 @@ class Selection:
     latency_repetitions: int  # of each cell, after the others
     control: str  # the engine that is measured twice, or ""
     repeat_disturbed: int  # the most retries of a disturbed repetition
+    memory_limit_bytes: int = 0  # of scenarios with a limit; 0: their own
 
 
 def make_plan(
@@ -69,7 +70,7 @@ def make_plan(
         for name in suite.scenarios
         if name in selection.scenarios
     )
-    scenarios = with_devices(scenarios)
+    scenarios = with_devices(_limited(scenarios, selection.memory_limit_bytes))
     regimes = [s.regime for s in scenarios if s.regime]
     cells = tuple(_select(selection.globs, engines, scenarios))
     used = {cell.scenario for cell in cells}
@@ -168,6 +169,15 @@ def _planned_scenario(
         swept=scenario.swept,
         regime=scenario.regime,
     )
+
+
+def _limited(scenarios: Iterable[Scenario], limit_bytes: int) -> Iterable[Scenario]:
+    """Return scenarios with another memory limit, if they have one; 0: their own."""
+    for scenario in scenarios:
+        regime = scenario.regime
+        if limit_bytes and regime and regime.memory_limit_bytes:
+            regime = replace(regime, memory_limit_bytes=limit_bytes)
+        yield replace(scenario, regime=regime)
 
 
 def _usual_fill(

@@ -59,6 +59,7 @@ def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
         "latency_repetitions": plan.latency_repetitions,
         "control": plan.suite.control,
         "cells": cells,
+        "regimes": {s.name: s.regime.text for s in plan.scenarios if s.regime},
         "predicted_s": round(seconds, 3),
         "predicted_most_s": round(seconds * plan.attempts, 3),
         **disk_space(plan, places),
@@ -85,6 +86,7 @@ def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
         + f": about {numbers.duration(seconds)}",
         *([guess_line(guessed)] if guessed else []),
         *([retried] if most > seconds else []),
+        *(f"{name}: {text}" for name, text in document["regimes"].items()),
         disk_line(document),
     ]
 

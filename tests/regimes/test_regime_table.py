@@ -11,7 +11,10 @@ from report.config.toml_table import ConfigError
 from report.terms.regime import COLD, WARM, Regime
 from scripts.planning.device_size import with_devices
 from tests.builders.simple_plans import engine, plan
+from tests.support.command_line import call
+from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, make_lab
+from tests.support.quiet_machine import quiet_machine
 
 MIB = 1 << 20
 LIMIT = 'memory_limit = "64MiB"\n'
@@ -109,3 +112,25 @@ def test_all_disks_without_a_size_have_that_of_the_most_data() -> None:
     # 10^6 entries of 116 bytes, eight times, in grains of 64 MiB.
     assert sizes({1000: free, 1_000_000: free, 2: fixed}) == [896, 896, 100]
     assert sizes({1000: Regime(COLD)}) == [0]
+
+
+def test_an_option_sets_the_limit_of_scenarios_that_have_one(lab: Lab) -> None:
+    lab.scenario(more=f"[regime]\n{LIMIT}")
+    done = lab.call("run", "lab", "--dry-run", "--memory-limit", "96MiB")
+    assert "base: 96 MiB of memory, page cache included and nothing in" in done.stdout
+    lab.scenario()
+    refused = lab.call("run", "lab", "--dry-run", "--memory-limit", "96MiB")
+    assert refused.returncode == 2
+    assert "--memory-limit: no selected scenario has a memory limit" in refused.stderr
+    small = lab.call("run", "lab", "--dry-run", "--memory-limit", "1MiB")
+    assert "'1MiB' is too small; expected at least 4 MiB" in small.stderr
+
+
+def test_a_machine_that_cannot_have_it_says_why_and_measures_nothing(lab: Lab) -> None:
+    """Nothing but the reason is recorded, so the run can be planned anywhere."""
+    lab.scenario(more=f"[regime]\n{LIMIT}")
+    system = replace(quiet_machine(FakeExecutor), no_regime=lambda *_: "needs root")
+    done = call(lab.arguments("run", "lab"), system)
+    assert done.returncode == 5
+    assert "base" in done.stderr
+    assert "unsupported: needs root" in done.stderr

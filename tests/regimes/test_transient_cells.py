@@ -130,5 +130,6 @@ def test_the_page_draws_the_course(tmp_path: Path) -> None:
     for title in ("rate", "write amplification", "space amplification", "memory"):
         assert f"<b>{title}</b>" in page
     assert ".lp .ln" in page
+    assert "Every process has a disk of its own (1 GiB, ext4, read-ahead 4 KiB)" in page
     closed = render(run_of(tmp_path / "b", False, alpha=100, beta=200))
     assert "<details><summary>Course<" in closed
