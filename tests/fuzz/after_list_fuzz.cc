@@ -81,6 +81,7 @@ void Try(Config config) {
   config.db = folder.path;
   config.json.clear();
   config.progress.clear();
+  config.device_stat.clear();
   config.settle = false;  // it waits for a while
   config.durability = Durability::kBuffered;
   config.duration_ns = 0;
