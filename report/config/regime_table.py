@@ -14,8 +14,8 @@ from report.terms.units import UnitError, parse_size
 
 _OF_DEVICE = ("device_size", "file_system", "read_ahead", "steady")
 _KEYS = ("cache", "memory_limit", "device", *_OF_DEVICE)
-LEAST_LIMIT_BYTES = 4 << 20
-LEAST_DEVICE_BYTES = 64 << 20
+_LEAST_LIMIT_BYTES = 4 << 20
+_LEAST_DEVICE_BYTES = 64 << 20
 _MOST_BYTES = 1 << 44  # 16 TiB, as of the flags that are sizes
 _KIB = 1 << 10
 
@@ -32,8 +32,8 @@ def check_regime(table: TomlTable) -> None:
         if key in regime.values:
             known(regime, key, regime.text(key), accepted, key.replace("_", " "))
     regime.switch("steady", False)
-    _size(regime, "memory_limit", 0, LEAST_LIMIT_BYTES)
-    _size(regime, "device_size", 0, LEAST_DEVICE_BYTES)
+    _size(regime, "memory_limit", 0, _LEAST_LIMIT_BYTES)
+    _size(regime, "device_size", 0, _LEAST_DEVICE_BYTES)
     if _size(regime, "read_ahead", 0, 0) % _KIB:
         raise regime.wrong("read_ahead", "a multiple of 1KiB")
 
@@ -71,6 +71,12 @@ def read_regime(parts: tuple[TomlTable, ...]) -> Regime | None:
         _size(table, "read_ahead", DEFAULT_READ_AHEAD_BYTES, 0),
         table.switch("steady", False),
     )
+
+
+def limit_bytes(text: str) -> int:
+    """Return a memory limit that the command line has.  Raises ConfigError."""
+    table = TomlTable("", "", {"memory_limit": text})
+    return _size(table, "memory_limit", 0, _LEAST_LIMIT_BYTES)
 
 
 def _size(table: TomlTable, key: str, default: int, least: int) -> int:

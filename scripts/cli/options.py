@@ -8,12 +8,10 @@ from typing import Any
 import click
 
 from report.config.config_types import MOST_REPEATS
-from report.config.regime_table import LEAST_LIMIT_BYTES
+from report.config.regime_table import limit_bytes
 from report.config.toml_table import ConfigError, TomlTable, read_flag, unknown
-from report.terms import numbers
 from report.terms.limits import LONGEST_TIMEOUT_S, MOST_REPETITIONS
 from report.terms.rulebook import FLAGS, SCENARIO_FLAGS, Flag, FlagRule
-from report.terms.units import UnitError, parse_size
 from scripts.cli.option_types import (
     ChoiceType,
     CountType,
@@ -61,28 +59,14 @@ class SettingType(click.ParamType[Setting]):
             self.fail(f"{flag}: {error.problem}", param, ctx)
 
 
-class MemoryLimitType(click.ParamType[int]):
-    """A size with its unit, as bytes; at least what [regime] accepts."""
-
-    name = "size"
-
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> int:
-        """Return the bytes of a text such as 64MiB."""
-        if isinstance(value, int):
-            return value
-        try:
-            limit_bytes = parse_size(value)
-        except UnitError as error:
-            self.fail(str(error), param, ctx)
-        if limit_bytes < LEAST_LIMIT_BYTES:
-            least = numbers.size(LEAST_LIMIT_BYTES)
-            self.fail(f"{value!r} is too small; expected at least {least}", param, ctx)
-        return limit_bytes
+def _memory_limit(
+    _ctx: click.Context, _parameter: click.Parameter, text: str | None
+) -> int | None:
+    """Return the bytes of a text such as 64MiB; [regime] has the same limits."""
+    try:
+        return None if text is None else limit_bytes(text)
+    except ConfigError as error:
+        raise click.BadParameter(error.problem) from None
 
 
 def _written(rule: FlagRule, text: str) -> Flag:
@@ -265,7 +249,8 @@ SET = click.option(
 )
 MEMORY_LIMIT = click.option(
     "--memory-limit",
-    type=MemoryLimitType(),
+    callback=_memory_limit,
+    metavar="SIZE",
     help="Give the processes of scenarios with a memory limit this one, e.g."
     " --memory-limit 1GiB with --num 35e6.  [default: the scenario's]",
 )
