@@ -8,10 +8,10 @@ import os
 from pathlib import Path
 
 from scripts.machine.reader import Reader
+from scripts.regime.loop_device import disk_counts
 
 TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 PRESSURES = ("cpu", "io", "memory")
-SECTOR_BYTES = 512  # the unit of every block device's stat file
 # Positions in a line of /proc/stat: user nice system idle iowait irq softirq steal.
 _STEAL = 7
 _IDLE = (3, 4, _STEAL)
@@ -44,7 +44,5 @@ def device_bytes(reader: Reader, data_dir: Path) -> tuple[int | None, int | None
     entry = f"/sys/dev/block/{reader.device_of(data_dir)}"
     if reader.file(f"{entry}/partition") is not None:
         entry = f"{entry}/.."
-    words = (reader.file(f"{entry}/stat") or "").split()
-    if len(words) < 7:
-        return None, None
-    return int(words[2]) * SECTOR_BYTES, int(words[6]) * SECTOR_BYTES
+    counts = disk_counts(reader.file(f"{entry}/stat") or "")
+    return (counts.read_bytes, counts.written_bytes) if counts else (None, None)

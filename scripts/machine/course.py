@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.machine.counters import SECTOR_BYTES
+from scripts.regime.loop_device import disk_counts
 from scripts.regime.memory_group import MemoryGroup
 
 MOST_POINTS = 256
@@ -72,8 +72,8 @@ class Course:
     def _device(self) -> tuple[int, int]:
         if self._watched.device_stat is None:
             return 0, 0
-        words = self._watched.device_stat.read_text().split()
-        return int(words[2]) * SECTOR_BYTES, int(words[6]) * SECTOR_BYTES
+        counts = disk_counts(self._watched.device_stat.read_text())
+        return (counts.read_bytes, counts.written_bytes) if counts else (0, 0)
 
     def _used_bytes(self) -> int:
         if self._watched.mount_point is None:

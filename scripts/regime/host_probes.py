@@ -51,7 +51,7 @@ def no_loop_device() -> str:
 
 
 def no_maker_of(file_system: str, remedy: str = "") -> Probe:
-    """Return a probe for mkfs; `remedy` is one besides installing it."""
+    """Return a probe for mkfs; `remedy` is another one than installing it."""
 
     def probe() -> str:
         name = f"mkfs.{file_system}"

@@ -20,6 +20,7 @@ _LO_FLAGS_AUTOCLEAR = 4
 _LO_FLAGS_DIRECT_IO = 16
 _MS_NOATIME = 1024  # sys/mount.h
 _LOOP_MAJOR = 7
+_SECTOR_BYTES = 512  # the unit of every block device's stat file
 _MOST_NAME_BYTES = 63  # LO_NAME_SIZE, less the zero at its end
 # struct loop_config: fd, block size, loop_info64 with its flags, reserved.
 _LOOP_CONFIG = struct.Struct("=II5Q4I64s64s32s2Q8Q")
@@ -54,6 +55,26 @@ class NotOurs(DiskError):
 
 class NotMountable(DiskError):
     """A file system that does not recover from a cut, whatever the engine did."""
+
+
+@dataclass(frozen=True)
+class DiskCounts:
+    """What a block device has done: bytes read and written, and flushes."""
+
+    read_bytes: int
+    written_bytes: int
+    flushes: int  # 0 if the kernel does not count them
+
+
+def disk_counts(stat: str) -> DiskCounts | None:
+    """Return the counts in the text of a stat file; None if it is not one."""
+    words = stat.split()
+    if len(words) < 7:
+        return None
+    flushes = int(words[15]) if len(words) > 15 else 0
+    return DiskCounts(
+        int(words[2]) * _SECTOR_BYTES, int(words[6]) * _SECTOR_BYTES, flushes
+    )
 
 
 @dataclass

@@ -85,14 +85,14 @@ class PrivateDisk:
         make_file_system(self.file_system, self.device, small_journal=False)
         self._mount()
 
-    def evict(self) -> float:
+    def evict(self) -> None:
         """Mount it again, so that nothing of it is in memory; wait until it is idle.
 
-        Return the seconds waited.  Raises DiskError.
+        Raises DiskError.
         """
         unmount(self.point)
         self._mount()
-        return _wait_until_idle(self.device.stat)
+        _wait_until_idle(self.device.stat)
 
     def close(self) -> None:
         """Remove the disk."""
@@ -138,7 +138,7 @@ def _write_zeros(image: Path, size_bytes: int) -> None:
             os.close(handle)
 
 
-def _wait_until_idle(stat: Path) -> float:
+def _wait_until_idle(stat: Path) -> None:
     """Wait until a device has done nothing for a while, or for ten seconds."""
     began_s = changed_s = time.monotonic()
     last = stat.read_text()
@@ -148,4 +148,3 @@ def _wait_until_idle(stat: Path) -> float:
         time.sleep(_POLL_S)
         if (counters := stat.read_text()) != last:
             last, changed_s = counters, time.monotonic()
-    return time.monotonic() - began_s

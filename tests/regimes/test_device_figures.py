@@ -61,7 +61,7 @@ def test_the_writes_of_a_mix_have_the_size_of_all_entries() -> None:
     assert returned == MIX.line["bytes"] - accepted
 
 
-def test_beside_a_writer_its_bytes_are_the_accepted_ones() -> None:
+def test_next_to_a_writer_its_bytes_are_the_accepted_ones() -> None:
     accepted, returned = device_use.user_bytes(WITH_WRITER.line)
     assert accepted == WITH_WRITER.line["writer"]["bytes"]
     assert returned == WITH_WRITER.line["bytes"]
