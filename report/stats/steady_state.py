@@ -61,12 +61,16 @@ class SteadyState:
     windows: tuple[Window, ...]
     rewrites: float  # of the data set, in the whole loop
     steady_from: int | None
-    shape: Shape
 
     @property
     def is_steady(self) -> bool:
         """True if five consecutive windows were steady."""
         return self.steady_from is not None
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the rate over the windows."""
+        return shape_of(self.windows)
 
     @property
     def steady(self) -> tuple[Window, ...]:
@@ -104,7 +108,7 @@ def steady_state(windows: Sequence[Window], rewrites: float) -> SteadyState:
         if is_level(rates) and is_level(amplifications):
             first = end - LEAST_WINDOWS
             break
-    return SteadyState(tuple(windows), rewrites, first, shape_of(windows))
+    return SteadyState(tuple(windows), rewrites, first)
 
 
 def is_level(values: Sequence[float]) -> bool:
