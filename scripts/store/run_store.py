@@ -37,6 +37,7 @@ _KIND_WORDS = {ORDINARY: "run", AB: "A/B run", DURABILITY: "durability run"}
 _BACKWARDS = re.compile(r"@-([1-9][0-9]{0,8})", re.ASCII)
 TIME_FORMAT = "%Y%m%d-%H%M%S"  # with which the names of runs begin
 _TIME_CHARS = len("YYYYmmdd-HHMMSS")
+_DATED = re.compile(r"[0-9]{8}-[0-9]{6}\b", re.ASCII)
 _REFERENCES = "the name of a run, a path, @last or @-2"
 _UNFINISHED = ".unfinished-"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -222,9 +223,9 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
     """
     if not name.strip():
         raise ResultsError(f"RUN is empty; expected {_REFERENCES}")
-    runs, kind_word = all_runs(results, kinds), _KIND_WORDS[kinds[0]]
-    backwards = _BACKWARDS.fullmatch(name)
+    kind_word, backwards = _KIND_WORDS[kinds[0]], _BACKWARDS.fullmatch(name)
     if name == "@last" or backwards:
+        runs = all_runs(results, kinds)
         back = int(backwards[1]) if backwards else 1
         if back > len(runs):
             plural = kind_word if len(runs) == 1 else f"{kind_word}s"
@@ -238,6 +239,7 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
         for kind in EVERY_KIND:
             if (path / kind).is_file():
                 raise ResultsError(_wrong_kind(path, kind))
+    runs = all_runs(results, kinds)
     matching = [run for run in runs if run.name.startswith(name)]
     if len(matching) == 1:
         return matching[0]
@@ -308,9 +310,12 @@ def all_runs(results: Path, kinds: Sequence[str] = (ORDINARY,)) -> list[Path]:
 
 
 def _age(folder: Path, tomorrow: str) -> tuple[bool, str, str]:
-    """Return a sort key: the time in the recorded name, then the folder's name."""
-    name = None
-    for kind in EVERY_KIND:
+    """Return a sort key: the time in the name, then the name.
+
+    The recorded name of a folder that was renamed has the time.
+    """
+    name = folder.name if _DATED.match(folder.name) else None
+    for kind in () if name else EVERY_KIND:
         try:
             name = parse_object(read_bytes(folder / kind), kind).get("run")
             break
