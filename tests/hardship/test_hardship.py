@@ -14,10 +14,10 @@ from tests.hardship.trial import try_kind
 pytestmark = pytest.mark.slow
 
 PAUSE_S = 2.0
-# Three trials of each way to kill, one of each verb; two of each other kind.
+# One trial of each way to kill each verb, and of each other kind.
 TRIALS = [
     *((kind.name, seed) for kind, seed in zip(KILLS, range(1, 99), strict=False)),
-    *((kind.name, seed) for kind in OTHERS for seed in (1, 3)),
+    *((kind.name, 1) for kind in OTHERS),
 ]
 
 
