@@ -2,7 +2,7 @@
 
 A run is used if it was made on this machine.  A cell of it is used for a cell of the
 plan if engine, version, benchmark and every flag are the same, except the amounts:
---num, --reads and --rate.
+--num, --reads and --rate.  Cells that had a regime are not used.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,9 @@ class Samples:
 
     def add(self, plan: Plan, measurements: Iterable[Measurement]) -> None:
         """Add the measurements of a run of this plan."""
-        cells = {str(cell): cell for cell in plan.cells}
+        # Smaller sizes are measured without a regime.
+        usual = {s.name for s in plan.scenarios if not s.regime}
+        cells = {str(cell): cell for cell in plan.cells if cell.scenario in usual}
         for measurement in measurements:
             cell = cells.get(str(measurement.cell))
             if cell is None:

@@ -1,7 +1,7 @@
 """The needs of a run, predicted from smaller sizes, and the cells that do not fit."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from report.model.plan import CellName, Plan
 from report.stats.scaling import (
@@ -13,6 +13,8 @@ from report.stats.scaling import (
     exactly,
 )
 from report.terms import numbers
+from report.terms.regime import LOOP, Regime
+from report.terms.rulebook import Flags
 from scripts.forecast.size_history import Samples, work_of
 from scripts.planning.disk_room import SPARE_BYTES
 from scripts.planning.oracle_memory import table_bytes
@@ -122,7 +124,11 @@ def _estimate(plan: Plan, cell: CellName, samples: Samples) -> CellEstimate:
             cell, "planned", "; ".join(filter(None, reasons)), plan.rounds
         )
     copies = 2 if plan.start(cell) else 1
-    disk = repetition.disk_bytes
+    disk = repetition.disk_bytes * copies if repetition.disk_bytes else None
+    if regime := plan.scenario(cell.scenario).regime:
+        repetition = _in_regime(repetition, regime, plan.flags(cell))
+        if disk and regime.device == LOOP:
+            disk = disk + exactly(regime.device_bytes)
     return CellEstimate(
         cell,
         "planned",
@@ -131,8 +137,24 @@ def _estimate(plan: Plan, cell: CellName, samples: Samples) -> CellEstimate:
         repetition,
         time_s=_all_repetitions(plan, cell, repetition, work),
         memory_bytes=_memory(plan, cell, repetition, samples),
-        disk_bytes=disk * copies if disk else None,
+        disk_bytes=disk,
     )
+
+
+def _in_regime(
+    repetition: RepetitionEstimate, regime: Regime, flags: Flags
+) -> RepetitionEstimate:
+    """Return an estimate that has only the needs a regime does not change.
+
+    The smaller sizes are measured without it: their data would fit into its memory.
+    Therefore the loop takes all of its `duration`, and its memory is the limit.
+    """
+    seconds, memory = dict(repetition.seconds), repetition.memory_bytes
+    if limit_s := float(flags.get("duration", 0)):
+        seconds["loop"] = exactly(limit_s)
+    if memory and regime.memory_limit_bytes:
+        memory = exactly(regime.memory_limit_bytes)
+    return replace(repetition, seconds=seconds, memory_bytes=memory)
 
 
 def _others(samples: Samples, plan: Plan, cell: CellName) -> str:
@@ -152,7 +174,8 @@ def _memory(
     engine = repetition.memory_bytes
     if engine is None:
         return None
-    if any(_unfilled(plan, cell, samples)):
+    limited = plan.scenario(cell.scenario).regime
+    if any(_unfilled(plan, cell, samples)) and not limited:
         least = max(s.memory_bytes or 0 for s in samples.of(plan, cell))
         engine = exactly(least)
     return engine + exactly(table_bytes(plan, cell))
@@ -219,7 +242,13 @@ def _doubts(
 
     The latter are caches that no measured database has filled and this one does.
     """
-    if limit_s := float(plan.flags(cell).get("duration", 0)):
+    limit_s = float(plan.flags(cell).get("duration", 0))
+    if plan.scenario(cell.scenario).regime:
+        yield (
+            "is predicted from runs without its [regime]: the time to settle and to"
+            f" audit{'' if limit_s else ', and that of its loop,'} is a lower bound"
+        )
+    elif limit_s:
         yield (
             f"ends after {numbers.duration(limit_s)} (duration), which is not taken"
             " into account: its time, memory and disk space are upper bounds"
@@ -231,6 +260,8 @@ def _doubts(
             f"would be killed: one process needs about {numbers.duration(longest)}, but"
             f" --timeout is {numbers.duration(plan.suite.timeout_s)}"
         )
+    if plan.scenario(cell.scenario).regime:
+        return
     unfilled = list(_unfilled(plan, cell, samples))
     total = room.total_memory_bytes
     if total and _largest(plan, cell, samples) < total:

@@ -35,7 +35,8 @@ def plan_at_size(plan: Plan, num: int, samples: Samples, results: Path) -> Plan 
     """Return a plan of the cells not yet measured at `num`, one repetition each.
 
     Return None if there are none.  Only `num` changes, and `reads` is limited to it.
-    Settings that grow with the size keep the values of the size to be predicted.
+    Settings that grow with the size keep the values of the size to be predicted.  There
+    is no regime: the data of a smaller size would fit into its memory.
     """
     sized = replace(
         plan,
@@ -90,8 +91,8 @@ def _sized(scenario: Scenario, num: int) -> Scenario:
         reads = {"reads": min(int(planned["reads"]), num)} if "reads" in planned else {}
         flags[engine] = {**planned, **reads, "num": num}
     if "num" in scenario.swept:  # a single size is not a sweep over sizes
-        return replace(scenario, flags=flags, family="", swept={})
-    return replace(scenario, flags=flags)
+        return replace(scenario, flags=flags, family="", swept={}, regime=None)
+    return replace(scenario, flags=flags, regime=None)
 
 
 def _is_missing(plan: Plan, cell: CellName, num: int, samples: Samples) -> bool:
