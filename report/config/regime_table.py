@@ -5,8 +5,8 @@ from report.terms.regime import (
     CACHES,
     COLD,
     DEFAULT_READ_AHEAD_BYTES,
-    DEVICES,
     FILE_SYSTEMS,
+    LOOP,
     WARM,
     Regime,
 )
@@ -26,7 +26,7 @@ def check_regime(table: TomlTable) -> None:
     regime.only(*_KEYS)
     for key, accepted in (
         ("cache", CACHES),
-        ("device", DEVICES[1:]),
+        ("device", (LOOP,)),
         ("file_system", FILE_SYSTEMS),
     ):
         if key in regime.values:

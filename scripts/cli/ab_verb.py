@@ -98,7 +98,8 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
     " installed.",
 )
 @options.stacked(options.DRY_RUN, options.STRICT)
-@options.stacked(options.DATA, options.RESULTS, options.CONFIGS, options.OUTPUT)
+@options.stacked(options.DATA, options.DEVICES, options.RESULTS, options.CONFIGS)
+@options.OUTPUT
 @click.pass_context
 def ab(
     ctx: click.Context,

@@ -190,6 +190,24 @@ OUTPUT = stacked(
 
 
 PLACES = stacked(DATA, RESULTS, BUILD, CONFIGS)
+_PATH = click.Path(path_type=Path)
+DEVICES = stacked(
+    click.option(
+        "--device",
+        type=_PATH,
+        metavar="PATH",
+        help="Use this block device or directory as the disk of scenarios that have"
+        " one, e.g. --device /dev/nvme1n1p1.  Its file system is kept.  [default: a"
+        " file in the data directory]",
+    ),
+    click.option(
+        "--format-device",
+        type=_PATH,
+        metavar="PATH",
+        help="Destroy what is on the block device of --device: make a new file system"
+        " for each repetition.  PATH must be the same again.",
+    ),
+)
 ENGINES = click.option(
     "-e",
     "--engine",

@@ -29,7 +29,7 @@ from scripts.store.run_store import AB, DURABILITY, EVERY_KIND, find_run, kind_o
 
 @click.command("resume")
 @click.argument("name", metavar="RUN")
-@options.stacked(BUILDS, options.PLACES, options.OUTPUT)
+@options.stacked(BUILDS, options.PLACES, options.DEVICES, options.OUTPUT)
 @click.pass_obj
 def resume(
     system: SystemAccess,

@@ -28,7 +28,7 @@ from scripts.store.run_places import RunPlaces, refuse_nothing
 @click.command("run")
 @click.argument("suite")
 @options.SELECTION
-@options.stacked(options.STRICT, options.PLACES, options.OUTPUT)
+@options.stacked(options.STRICT, options.PLACES, options.DEVICES, options.OUTPUT)
 @click.pass_context
 def run(
     ctx: click.Context, /, suite: str, *, dry_run: bool, strict: bool, **given: Any

@@ -4,15 +4,14 @@ All columns of one sample are read within a fraction of a millisecond, so that w
 of operations can be compared with what the disk did meanwhile.
 """
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from scripts.regime.loop_device import disk_counts
 from scripts.regime.memory_group import MemoryGroup
+from scripts.regime.regime_disk import Disk
 
 MOST_POINTS = 256
 COLUMNS = (
@@ -20,7 +19,7 @@ COLUMNS = (
     "ops",
     "device_read_bytes",
     "device_written_bytes",
-    "disk_bytes",  # in use on the file system, deleted files that are open included
+    "disk_bytes",  # in use on the disk, deleted files that are open included
     "anonymous_bytes",
     "page_cache_bytes",
 )
@@ -30,8 +29,7 @@ COLUMNS = (
 class Watched:
     """What a regime gives a process: a disk, or none, and a memory group, or none."""
 
-    device_stat: Path | None
-    mount_point: Path | None
+    disk: Disk | None
     group: MemoryGroup | None
 
 
@@ -63,23 +61,18 @@ class Course:
         if (self._samples - 1) % self._stride:
             return
         elapsed_ns = now_ns - self._began_ns
-        disk = (*self._device(), self._used_bytes())
+        disk = self._disk()
         self._points.append((elapsed_ns, self._operations(), *disk, *memory))
         if len(self._points) > MOST_POINTS:
             self._points = self._points[::2]
             self._stride *= 2
 
-    def _device(self) -> tuple[int, int]:
-        if self._watched.device_stat is None:
-            return 0, 0
-        counts = disk_counts(self._watched.device_stat.read_text())
-        return (counts.read_bytes, counts.written_bytes) if counts else (0, 0)
-
-    def _used_bytes(self) -> int:
-        if self._watched.mount_point is None:
-            return 0
-        stat = os.statvfs(self._watched.mount_point)
-        return (stat.f_blocks - stat.f_bfree) * stat.f_frsize
+    def _disk(self) -> tuple[int, int, int]:
+        disk = self._watched.disk
+        counts = disk_counts(disk.stat.read_text()) if disk else None
+        if not disk or not counts:
+            return 0, 0, 0
+        return counts.read_bytes, counts.written_bytes, disk.used_bytes()
 
     def _memory(self) -> tuple[int, int]:
         memory = self._watched.group.memory if self._watched.group else None

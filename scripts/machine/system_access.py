@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from report.terms.regime import Regime
+from report.terms.regime import LOOP, Regime
 from scripts.machine.child_process import Executor, Spawner
 from scripts.machine.host import Machine
 from scripts.machine.mounts import (
@@ -43,7 +43,7 @@ def no_regime_on(machine: Machine, regimes: Sequence[Regime]) -> str:
         return problem
     below = upper_type(machine.mountinfo, machine.data_dir)
     kind = in_memory(machine.mount, below)
-    if kind and any(regime.device for regime in regimes):
+    if kind and any(regime.device == LOOP for regime in regimes):
         return f"the data directory is on {kind}, in memory; {OTHER_DISK}"
     return ""
 

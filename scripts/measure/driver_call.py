@@ -125,15 +125,13 @@ def _course(
 ) -> Course | None:
     if site is None:
         return None
-    stat = site.disk.device.stat if site.disk else None
-    point = site.disk.point if site.disk else None
-    watched = Watched(stat, point, group)
+    watched = Watched(site.disk, group)
     return Course(watched, partial(operations_counted, context.work))
 
 
 def without_places(context: RunContext, reason: str) -> str:
     """Return a reason as it is stored: one short line, without this machine's paths."""
-    for folder in (context.work, context.sites.folder):
+    for folder in (context.work, *context.sites.folders):
         reason = reason.replace(str(folder), "DATA")
     return one_line(reason)[:REASON_CHARS]
 

@@ -1,15 +1,15 @@
 """The resources of one command: its locks, folders, executables and machine."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from report.config.config_types import Config, SuiteConfig
 from report.model.plan import Plan
 from report.model.record import Record
-from report.terms.regime import Regime
+from report.terms.regime import DIRECTORY, Regime
 from scripts.doctor.admission import admit, subject_of
 from scripts.forecast.prediction import Forecast, load_history
 from scripts.machine.child_process import Executor
@@ -30,6 +30,7 @@ from scripts.planning.found_engines import (
 )
 from scripts.planning.new_plan import Selection, make_plan
 from scripts.planning.resume_check import changes
+from scripts.regime.loop_device import DiskError
 from scripts.regime.regime_site import RegimeError, Sites
 from scripts.store.known_passports import with_passports
 from scripts.store.own_files import WorkFolder, work_folder
@@ -69,10 +70,11 @@ class Runner:
         self.machine = Machine(SystemReader(), self.places.data_dir)
 
     def plan(self, request: Request) -> Plan:
-        """Return the plan of a new run.  Raises CannotStart if the disk is full."""
+        """Return the plan of a new run.  Raises CannotStart if a disk is small."""
         refuse_full_disk(self.places.data_dir)
         names = request.selection.engines
         self.stamp(request.config.engines[name] for name in names)
+        selection = replace(request.selection, named=self.sites.named)
         engines = find_engines(
             self.executor,
             self.places.build_dir,
@@ -80,18 +82,21 @@ class Runner:
             request.selection.engines,
             self.places.work / "tmp",
         )
-        plan = make_plan(
-            new_name(self.places.results, request.suite.name),
-            request.command,
-            request.config,
-            request.suite,
-            request.selection,
-            engines,
-            identity(self.machine),
-            self.system.not_durable(self.machine),
-            partial(self.system.no_regime, self.machine),
-            ask_executables(self.executor, self.places.build_dir),
-        )
+        try:
+            plan = make_plan(
+                new_name(self.places.results, request.suite.name),
+                request.command,
+                request.config,
+                request.suite,
+                selection,
+                engines,
+                identity(self.machine),
+                self.system.not_durable(self.machine),
+                partial(self.system.no_regime, self.machine),
+                ask_executables(self.executor, self.places.build_dir),
+            )
+        except DiskError as error:
+            raise CannotStart(str(error)) from None
         return with_passports(plan, request.config, self.places.results)
 
     def stamp(self, engines: Iterable[Runnable]) -> None:
@@ -152,7 +157,7 @@ class Runner:
         regimes = _regimes(plan)
         if problem := self.system.no_regime(self.machine, regimes) if regimes else "":
             found.append(f"the run has scenarios with a disk or a limit: {problem}")
-        return found
+        return [*found, *dict.fromkeys(filter(None, map(self.sites.unlike, regimes)))]
 
     def built_late(self, plan: Plan) -> tuple[str, ...]:
         """Return the engines that were missing from the plan but exist now."""
@@ -218,7 +223,11 @@ def open_runner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
         sole_user(places.data_dir, "data"),
         executor.stop.on_signals(),
         work_folder(places.work) as scratch,
+        ExitStack() as locks,
     ):
         scratch.fresh("tmp")
-        with closing(Sites(places.device)) as sites:
+        named = places.named_device()
+        if named and named.kind == DIRECTORY and named.path != places.data_dir:
+            locks.enter_context(sole_user(named.path, "device"))
+        with closing(Sites(places.disk_folder, named)) as sites:
             yield Runner(places, system, executor, scratch, sites)

@@ -6,6 +6,8 @@ from dataclasses import replace
 from report.model.plan import Scenario
 from report.terms.rulebook import flag_of
 from scripts.planning.disk_room import value_bytes
+from scripts.regime.loop_device import DiskError
+from scripts.regime.named_device import NamedDevice
 
 # Room for a database that is written anew while the old one still exists, for the
 # tables that an engine has not merged, and for its log.
@@ -25,6 +27,25 @@ def with_devices(scenarios: Iterable[Scenario]) -> tuple[Scenario, ...]:
         replace(s, regime=replace(s.regime, device_bytes=needed))
         if s.regime and _lacks_size(s)
         else s
+        for s in scenarios
+    )
+
+
+def on_named_device(
+    scenarios: Iterable[Scenario], named: NamedDevice
+) -> tuple[Scenario, ...]:
+    """Return scenarios whose disk is a device that the user named.
+
+    Raises DiskError if it is too small, or if no scenario has a disk.
+    """
+    scenarios = tuple(scenarios)
+    sizes = [s.regime.device_bytes for s in scenarios if s.regime and s.regime.device]
+    if not sizes:
+        problem = "no selected scenario has a disk; those of larger-than-memory have"
+        raise DiskError(f"--device: {problem}")
+    named.check_size(max(sizes))
+    return tuple(
+        replace(s, regime=named.given_to(s.regime)) if s.regime else s
         for s in scenarios
     )
 

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from report.model.plan import Plan
+from report.terms.regime import LOOP
 from report.terms.rulebook import Benchmark, Flags, flag_of
 
 # Peak size of a database relative to the bytes of its entries, including logs, unmerged
@@ -96,10 +97,11 @@ def _added(benchmark: Benchmark, flags: Flags, ops: float, num: int) -> float:
 def needed_bytes(plan: Plan) -> float:
     """Return the space a run needs: its largest cell, its disk, and a reserve.
 
-    The disk is that of the scenarios with a regime, in which databases are copied.
+    The disk is the file of scenarios with a regime, to which databases are copied.
     """
     cells = {index for unit in plan.order for index in unit.cells}
     peaks = [cell_bytes(plan, index) for index in cells]
     regimes = [s.regime for s in plan.scenarios if s.regime and not plan.no_regime]
-    device_bytes = max((regime.device_bytes for regime in regimes), default=0)
+    files = (regime.device_bytes for regime in regimes if regime.device == LOOP)
+    device_bytes = max(files, default=0)
     return max(peaks, default=0.0) + device_bytes + SPARE_BYTES

@@ -24,10 +24,11 @@ from report.model.plan import (
 from report.terms.documents import canonical
 from report.terms.regime import Regime
 from report.terms.rulebook import OWN_STREAM, PACES, Benchmark, Flags, process_flags
-from scripts.planning.device_size import with_devices
+from scripts.planning.device_size import on_named_device, with_devices
 from scripts.planning.executable import Refusal
 from scripts.planning.order import shuffled_order
 from scripts.planning.settings import place_of, resolve_flags
+from scripts.regime.named_device import NamedDevice
 
 LEAST_REPETITIONS = 3
 # The default fill of scenarios that replay the stream of another program.
@@ -49,6 +50,7 @@ class Selection:
     control: str  # the engine that is measured twice, or ""
     repeat_disturbed: int  # the most retries of a disturbed repetition
     memory_limit_bytes: int = 0  # of scenarios with a limit; 0: their own
+    named: NamedDevice | None = None  # instead of the file that is their disk
 
 
 def make_plan(
@@ -63,7 +65,11 @@ def make_plan(
     no_regime: Callable[[Sequence[Regime]], str],
     refusal: Refusal,
 ) -> Plan:
-    """Return the plan of a new run.  Raises ConfigError if an engine refuses flags."""
+    """Return the plan of a new run.
+
+    Raises ConfigError if an engine refuses flags, and DiskError if the device that is
+    named is too small, or no scenario has a disk.
+    """
     engines = [*engines, *_control(engines, selection.control)]
     scenarios = tuple(
         _planned_scenario(config, name, suite, selection.chosen, engines, refusal)
@@ -71,6 +77,8 @@ def make_plan(
         if name in selection.scenarios
     )
     scenarios = with_devices(_limited(scenarios, selection.memory_limit_bytes))
+    if selection.named:
+        scenarios = on_named_device(scenarios, selection.named)
     regimes = [s.regime for s in scenarios if s.regime]
     cells = tuple(_select(selection.globs, engines, scenarios))
     used = {cell.scenario for cell in cells}

@@ -10,19 +10,19 @@ import time
 from typing import Any
 
 from scripts.regime.loop_device import DiskCounts, DiskError, disk_counts
-from scripts.regime.private_disk import PrivateDisk
+from scripts.regime.regime_disk import Disk
 
 _ENTRY = b"0123456789abcdef" + bytes(100)
 _APPENDS, _SYNCED = 20_000, 200
 
 
-def file_system_control(disk: PrivateDisk) -> dict[str, Any]:
-    """Return what a new file system on a disk writes for appends, and their time.
+def file_system_control(disk: Disk) -> dict[str, Any]:
+    """Return what the file system of an empty disk writes for appends, and their time.
 
     Raises DiskError.
     """
     disk.clear()
-    handle = os.open(disk.point / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    handle = os.open(disk.root / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         os.fsync(handle)
         before = _counts(disk)
@@ -52,8 +52,8 @@ def file_system_control(disk: PrivateDisk) -> dict[str, Any]:
     }
 
 
-def _counts(disk: PrivateDisk) -> DiskCounts:
-    counts = disk_counts(disk.device.stat.read_text())
+def _counts(disk: Disk) -> DiskCounts:
+    counts = disk_counts(disk.stat.read_text())
     if counts is None:
-        raise DiskError(f"{disk.device.stat}: the kernel keeps no counts of the disk")
+        raise DiskError(f"{disk.stat}: the kernel keeps no counts of the disk")
     return counts

@@ -10,6 +10,7 @@ import fcntl
 import os
 import struct
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ _LOOP_CTL_GET_FREE = 0x4C82  # these three from linux/loop.h
 _LOOP_CONFIGURE = 0x4C0A
 _LO_FLAGS_AUTOCLEAR = 4
 _LO_FLAGS_DIRECT_IO = 16
+_BLKSSZGET = 0x1268  # linux/fs.h
 _MS_NOATIME = 1024  # sys/mount.h
 _LOOP_MAJOR = 7
 _SECTOR_BYTES = 512  # the unit of every block device's stat file
@@ -117,11 +119,31 @@ class LoopDevice:
 _attached: set[int] = set()  # by device number
 
 
-def attach(image: Path, direct: bool = False) -> LoopDevice:
-    """Attach an image to a free loop device.  Raises DiskError.
+def claim(path: Path) -> int:
+    """Open a block device so that nobody can mount it meanwhile.  Raises DiskError."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_EXCL | os.O_CLOEXEC)
+    except OSError as error:
+        reason = error.strerror
+        if error.errno == errno.EBUSY:
+            reason = "it is in use (mounted, swapped to or part of a volume); name an"
+            reason += " unused device, or a directory on this one"
+        elif error.errno in (errno.EACCES, errno.EPERM):
+            reason = "needs root: run it with sudo"
+        raise DiskError(f"{path}: {reason}") from None
+
+
+def logical_block_bytes(handle: int) -> int:
+    """Return the smallest block that an open block device reads or writes."""
+    return int.from_bytes(fcntl.ioctl(handle, _BLKSSZGET, bytes(4)), sys.byteorder)
+
+
+def attach(image: Path, direct: bool = False, block_bytes: int = 0) -> LoopDevice:
+    """Attach an image, a file or a block device, to a free loop device.
 
     With `direct` the kernel reads and writes the image past its own cache, if the file
-    system of the image can do that.
+    system of the image can do that.  The loop device has blocks of `block_bytes`; 0:
+    512 bytes.  Raises DiskError.
     """
     try:
         control = os.open("/dev/loop-control", os.O_RDWR | os.O_CLOEXEC)
@@ -131,7 +153,7 @@ def attach(image: Path, direct: bool = False) -> LoopDevice:
     try:
         for _ in range(_ATTEMPTS):
             path = f"/dev/loop{fcntl.ioctl(control, _LOOP_CTL_GET_FREE)}"
-            device = _configured(path, backing, image, direct)
+            device = _configured(path, backing, image, direct, block_bytes)
             if device is not None:
                 _attached.add(device.number)
                 return device
@@ -142,7 +164,7 @@ def attach(image: Path, direct: bool = False) -> LoopDevice:
 
 
 def _configured(
-    path: str, backing: int, image: Path, direct: bool
+    path: str, backing: int, image: Path, direct: bool, block_bytes: int
 ) -> LoopDevice | None:
     """Return the device, or None if another process took it meanwhile."""
     handle = -1
@@ -152,7 +174,7 @@ def _configured(
         numbers = (0,) * 8
         flags = _LO_FLAGS_AUTOCLEAR | (_LO_FLAGS_DIRECT_IO if direct else 0)
         info = (0, 0, 0, 0, 0, 0, 0, 0, flags, name, b"", b"", 0, 0)
-        config = _LOOP_CONFIG.pack(backing, 0, *info, *numbers)
+        config = _LOOP_CONFIG.pack(backing, block_bytes, *info, *numbers)
         fcntl.ioctl(handle, _LOOP_CONFIGURE, config)
     except OSError as error:
         if handle >= 0:

@@ -2,6 +2,7 @@
 
 Its counters are therefore those of the one process that works on it, and its read-ahead
 is not that of the machine's disk.  Only this process and its children see it mounted.
+The loop device passes requests on to a file, or to a block device that the user named.
 """
 
 import ctypes
@@ -9,7 +10,6 @@ import errno
 import mmap
 import os
 import shutil
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,16 +17,18 @@ from scripts.regime.loop_device import (
     DiskError,
     LoopDevice,
     attach,
+    claim,
+    logical_block_bytes,
     make_file_system,
     mount,
     unmount,
 )
+from scripts.regime.regime_disk import FOLDER, Disk
 
 _CLONE_NEWNS = 0x20000  # these three from sched.h and sys/mount.h
 _MS_REC = 0x4000
 _MS_PRIVATE = 1 << 18
 _CHUNK_BYTES = 4 << 20
-_QUIET_S, _LONGEST_WAIT_S, _POLL_S = 0.2, 10.0, 0.02
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -42,28 +44,38 @@ def have_own_mounts() -> None:
 
 
 @dataclass
-class PrivateDisk:
-    """A disk in a folder of its own, which is removed with it.
+class PrivateDisk(Disk):
+    """A disk that is mounted in a folder of its own, which is removed with it.
 
-    The image is written once as a whole, and each file system is made on that: none
-    begins on a disk that is emptier than another's.
+    Without a block device it is a file in that folder.  The file is written once as a
+    whole, and each file system is made on that: none begins on a disk that is emptier
+    than another's.
     """
 
     folder: Path
     size_bytes: int
     file_system: str = "ext4"  # of the next clear()
     read_ahead_bytes: int = 128 << 10  # of the next clear() or evict()
+    block_device: Path | None = None
+    is_kept: bool = False  # whether the file system of the block device is
     _device: LoopDevice | None = field(init=False, default=None)
+    _claimed: int | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         """Make and attach the image.  Raises DiskError, or OSError if it is full."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.point.mkdir(parents=True)
         try:
-            _write_zeros(self._image, self.size_bytes)
-            self._device = attach(self._image, direct=True)
+            image, block_bytes = self.folder / "disk.img", 0
+            if self.block_device:
+                image = self.block_device
+                self._claimed = claim(image)
+                block_bytes = logical_block_bytes(self._claimed)
+            else:
+                _write_zeros(image, self.size_bytes)
+            self._device = attach(image, direct=True, block_bytes=block_bytes)
             if not self._device.is_direct:
-                raise DiskError(f"{self.folder}: {_NOT_DIRECT}")
+                raise DiskError(f"{image.parent}: {_NOT_DIRECT}")
         except BaseException:  # also if it is interrupted
             self.close()
             raise
@@ -74,37 +86,52 @@ class PrivateDisk:
         return self.folder / "mounted"
 
     @property
+    def root(self) -> Path:
+        """The folder in which databases are created."""
+        return self.point / FOLDER if self.is_kept else self.point
+
+    @property
+    def stat(self) -> Path:
+        """The file with the counters of the loop device."""
+        return self.device.stat
+
+    @property
     def device(self) -> LoopDevice:
         """The loop device."""
         assert self._device is not None, "it is closed"
         return self._device
 
-    def clear(self) -> None:
-        """Make a new, empty file system and mount it.  Raises DiskError."""
+    def _empty(self) -> None:
+        """Make a new file system, or a new folder on one that is kept, and mount it."""
+        if self.is_kept:
+            self._remount()
+            shutil.rmtree(self.root, ignore_errors=True)
+            self.root.mkdir()
+            return
         unmount(self.point)
         make_file_system(self.file_system, self.device, small_journal=False)
         self._mount()
 
-    def evict(self) -> None:
-        """Mount it again, so that nothing of it is in memory; wait until it is idle.
-
-        Raises DiskError.
-        """
-        unmount(self.point)
-        self._mount()
-        _wait_until_idle(self.device.stat)
+    def _evict(self) -> None:
+        """Mount it again, so that nothing of it is in memory."""
+        self._remount()
 
     def close(self) -> None:
         """Remove the disk."""
+        if self.is_kept and self.point.is_mount():
+            shutil.rmtree(self.root, ignore_errors=True)
         unmount(self.point)
         if self._device:
             self._device.close()
             self._device = None
+        if self._claimed is not None:
+            os.close(self._claimed)
+            self._claimed = None
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    @property
-    def _image(self) -> Path:
-        return self.folder / "disk.img"
+    def _remount(self) -> None:
+        unmount(self.point)
+        self._mount()
 
     def _mount(self) -> None:
         queue = self.device.queue / "read_ahead_kb"
@@ -136,15 +163,3 @@ def _write_zeros(image: Path, size_bytes: int) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _wait_until_idle(stat: Path) -> None:
-    """Wait until a device has done nothing for a while, or for ten seconds."""
-    began_s = changed_s = time.monotonic()
-    last = stat.read_text()
-    while (now_s := time.monotonic()) - changed_s < _QUIET_S:
-        if now_s - began_s > _LONGEST_WAIT_S:
-            break
-        time.sleep(_POLL_S)
-        if (counters := stat.read_text()) != last:
-            last, changed_s = counters, time.monotonic()

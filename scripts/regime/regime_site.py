@@ -1,8 +1,6 @@
 """Where the processes of a scenario with a regime run: their disk and their limit."""
 
-import os
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from report.terms import numbers
-from report.terms.regime import COLD, Regime
+from report.terms.regime import BLOCK, COLD, DIRECTORY, LOOP, Regime
+from scripts.regime.directory_disk import DirectoryDisk, evict_files
 from scripts.regime.file_system_control import file_system_control
 from scripts.regime.host_probes import (
     Probe,
@@ -26,7 +25,9 @@ from scripts.regime.memory_group import (
     MemoryGroups,
     find_hierarchy,
 )
+from scripts.regime.named_device import NamedDevice
 from scripts.regime.private_disk import PrivateDisk, have_own_mounts
+from scripts.regime.regime_disk import FOLDER, Disk
 
 _CHUNK_BYTES = 4 << 20
 _MOUNTINFO = Path("/proc/self/mountinfo")
@@ -46,19 +47,19 @@ class Site:
 
     regime: Regime
     folder: Path  # in which the database's folder is, if the regime has no disk
-    disk: PrivateDisk | None
+    disk: Disk | None
     groups: MemoryGroups | None
     kills: int = field(init=False, default=0)  # of the last process, at its limit
 
     @property
     def root(self) -> Path:
         """The folder in which databases are created."""
-        return self.disk.point if self.disk else self.folder
+        return self.disk.root if self.disk else self.folder
 
     @property
     def flags(self) -> tuple[str, ...]:
         """The options that let a process record the counters of its disk."""
-        return (f"--device_stat={self.disk.device.stat}",) if self.disk else ()
+        return (f"--device_stat={self.disk.stat}",) if self.disk else ()
 
     def clear(self, name: str) -> Path:
         """Return an empty folder for a database, on a new file system if possible.
@@ -121,24 +122,38 @@ class Site:
     @property
     def full(self) -> str:
         """What is full if the disk of the regime is, with a remedy; "" if it is not."""
-        if not self.disk:
-            return ""
-        stat = os.statvfs(self.root)
-        if stat.f_bavail * stat.f_frsize > self.disk.size_bytes // 64:
+        if not self.disk or not self.disk.is_full:
             return ""
         size = numbers.size(self.disk.size_bytes)
-        return f"the scenario's disk of {size} is full; raise device_size in [regime]"
+        if self.regime.device == LOOP:
+            return (
+                f"the scenario's disk of {size} is full; raise device_size in [regime]"
+            )
+        return f"the scenario's disk of {size} is full; name a larger --device"
 
 
 class Sites:
     """The sites of a command, which share one disk and one parent of groups."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, named: NamedDevice | None = None) -> None:
         """`folder` is where a disk is made; nothing exists yet."""
-        self.folder = folder
-        self._disk: PrivateDisk | None = None
+        self._folder, self.named = folder, named
+        self._disk: Disk | None = None
         self._groups: MemoryGroups | None = None
         self._has_own_mounts = False
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders of this machine that the text of an error can name."""
+        return (self._folder, *([self.named.path] if self.named else ()))
+
+    def unlike(self, regime: Regime) -> str:
+        """Return why a recorded regime cannot be had again with this device, or ""."""
+        if self.named:
+            return self.named.difference(regime)
+        if regime.device in ("", LOOP):
+            return ""
+        return f"the run had {regime.disk_text}; pass it with --device"
 
     def site(self, regime: Regime, work: Path) -> Site:
         """Return the site of a regime; the first disk takes seconds.
@@ -163,18 +178,28 @@ class Sites:
         with _translated():
             return file_system_control(self._disk_of(on_disk[0]))
 
-    def _disk_of(self, regime: Regime) -> PrivateDisk:
-        if not self._has_own_mounts:
-            have_own_mounts()
-            self._has_own_mounts = True
-        if self._disk and self._disk.size_bytes != regime.device_bytes:
-            self._disk.close()
-            self._disk = None
-        if self._disk is None:
-            self._disk = PrivateDisk(self.folder, regime.device_bytes)
-        self._disk.file_system = regime.file_system
-        self._disk.read_ahead_bytes = regime.read_ahead_bytes
-        return self._disk
+    def _disk_of(self, regime: Regime) -> Disk:
+        disk, named = self._disk, self.named
+        if disk and disk.size_bytes != regime.device_bytes:
+            disk.close()
+            self._disk = disk = None
+        if disk is None and named and named.kind == DIRECTORY:
+            root = named.path / FOLDER
+            self._disk = disk = DirectoryDisk(root, named.stat, named.size_bytes)
+        elif disk is None:
+            if not self._has_own_mounts:
+                have_own_mounts()
+                self._has_own_mounts = True
+            self._disk = disk = PrivateDisk(
+                self._folder,
+                regime.device_bytes,
+                block_device=named.path if named else None,
+                is_kept=bool(named and named.file_system),
+            )
+        if isinstance(disk, PrivateDisk):
+            disk.file_system = regime.file_system
+            disk.read_ahead_bytes = regime.read_ahead_bytes
+        return disk
 
     def close(self) -> None:
         """Remove the disk and the groups."""
@@ -189,42 +214,20 @@ class Sites:
 def why_no_regime(regimes: Sequence[Regime]) -> str:
     """Return why this machine cannot have these regimes, with a remedy; "": it can."""
     probes: list[Probe] = []
-    if any(r.device or r.memory_limit_bytes for r in regimes):
+    if any(r.device in (LOOP, BLOCK) or r.memory_limit_bytes for r in regimes):
         probes.append(not_root)
     if any(r.memory_limit_bytes for r in regimes):
         probes.append(_no_groups)
-    if any(r.device for r in regimes):
-        systems = sorted({r.file_system for r in regimes if r.device})
-        probes += [no_loop_device, *map(no_maker_of, systems)]
-    return first_problem(probes)
+    if any(r.device in (LOOP, BLOCK) for r in regimes):
+        probes.append(no_loop_device)
+    systems = sorted({r.file_system for r in regimes if r.device == LOOP})
+    return first_problem([*probes, *map(no_maker_of, systems)])
 
 
 def _read_whole(path: Path) -> None:
     with path.open("rb", buffering=0) as file:
         while file.read(_CHUNK_BYTES):
             pass
-
-
-def evict_files(folder: Path) -> None:
-    """Evict the pages of all files below a folder.  Raises DiskError if some stay."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    for path in files:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(handle)
-            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-        finally:
-            os.close(handle)
-    if pages := sum(map(_cached_bytes, files)):
-        problem = f"{numbers.size(pages)} of {folder.name} stay in the page cache"
-        raise DiskError(f"{problem}; does another process use the files?")
-
-
-def _cached_bytes(path: Path) -> int:
-    """Return how much of a file is in the page cache: fincore(1) of util-linux."""
-    command = ["fincore", "--bytes", "--noheadings", "--output", "RES", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return int(done.stdout.split()[0]) if done.stdout.strip() else 0
 
 
 def _no_groups() -> str:

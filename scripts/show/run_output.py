@@ -37,6 +37,9 @@ def resume_command(
         "--build-dir": (places.build_dir, DEFAULT_BUILD),
         "--configs-dir": (places.configs, "configs"),
     }
+    named = {"--device": places.device, "--format-device": places.format_device}
+    for option, device in named.items():
+        words += [option, str(device)] if device else []
     for option, (path, default) in usual.items():
         is_named = bool(builds) and option == "--build-dir"
         if path.absolute() != ROOT / default and not is_named:

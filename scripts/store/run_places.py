@@ -12,11 +12,13 @@ from report.terms import numbers
 from scripts.planning.disk_room import SPARE_BYTES, free_bytes, looks_full, needed_bytes
 from scripts.planning.executable import NOT_BUILT, SET_UP_WITH
 from scripts.planning.oracle_memory import table_bytes
+from scripts.regime.loop_device import DiskError
+from scripts.regime.named_device import NamedDevice, named_device
+from scripts.regime.regime_disk import FOLDER
 
 ROOT = Path(__file__).parents[2]
 DEFAULT_BUILD = "build/release"
-WORK_FOLDER = ".kvmatrix-work"  # these two below the data directory
-DEVICE_FOLDER = ".kvmatrix-device"
+WORK_FOLDER = ".kvmatrix-work"  # below the data directory, like FOLDER
 
 
 class CannotStart(Exception):
@@ -35,6 +37,8 @@ class RunPlaces:
     results: Path
     build_dir: Path
     data_dir: Path
+    device: Path | None = None  # a block device or directory for scenarios with a disk
+    format_device: Path | None = None  # the same again, if it may be formatted
 
     @classmethod
     def of(
@@ -46,6 +50,8 @@ class RunPlaces:
             results=options["results_dir"],
             build_dir=build_dir or options["build_dir"].absolute(),
             data_dir=options["data_dir"].resolve(),
+            device=options.get("device"),
+            format_device=options.get("format_device"),
         )
 
     @property
@@ -54,9 +60,20 @@ class RunPlaces:
         return self.data_dir / WORK_FOLDER
 
     @property
-    def device(self) -> Path:
+    def disk_folder(self) -> Path:
         """The folder in the data directory for the disk of a scenario's regime."""
-        return self.data_dir / DEVICE_FOLDER
+        return self.data_dir / FOLDER
+
+    def named_device(self) -> NamedDevice | None:
+        """Return the device that is named.  Raises CannotStart."""
+        if self.format_device and not self.device:
+            raise CannotStart("--format-device repeats the path of --device; add it")
+        if not self.device:
+            return None
+        try:
+            return named_device(self.device, self.format_device)
+        except DiskError as error:
+            raise CannotStart(str(error)) from None
 
 
 def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:

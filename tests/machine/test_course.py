@@ -8,7 +8,9 @@ from typing import cast
 import pytest
 
 from scripts.machine.course import COLUMNS, MOST_POINTS, Course, Watched
+from scripts.regime.directory_disk import DirectoryDisk
 from scripts.regime.memory_group import GroupMemory, MemoryGroup
+from scripts.regime.regime_disk import Disk
 
 
 class FakeGroup:
@@ -27,10 +29,11 @@ class FakeGroup:
 
 
 @pytest.fixture
-def stat(tmp_path: Path) -> Path:
+def disk(tmp_path: Path) -> Disk:
+    """Return a disk with counters that do not change."""
     path = tmp_path / "stat"
     path.write_text(" ".join(str(n) for n in range(1, 18)))
-    return path
+    return DirectoryDisk(tmp_path, path, 1 << 30)
 
 
 def course(watched: Watched) -> Course:
@@ -40,9 +43,9 @@ def course(watched: Watched) -> Course:
     return Course(watched, lambda: next(operations), lambda: next(times))
 
 
-def test_a_sample_has_all_columns(tmp_path: Path, stat: Path) -> None:
+def test_a_sample_has_all_columns(disk: Disk) -> None:
     group = cast(MemoryGroup, FakeGroup())
-    sampled = course(Watched(stat, tmp_path, group))
+    sampled = course(Watched(disk, group))
     sampled.sample()
     sampled.sample()
     fields = sampled.fields()
@@ -61,8 +64,8 @@ def test_a_sample_has_all_columns(tmp_path: Path, stat: Path) -> None:
     }
 
 
-def test_many_samples_are_thinned_evenly(stat: Path) -> None:
-    sampled = course(Watched(stat, None, None))
+def test_many_samples_are_thinned_evenly(disk: Disk) -> None:
+    sampled = course(Watched(disk, None))
     for _ in range(5 * MOST_POINTS):
         sampled.sample()
     times = sampled.fields()["course"]["elapsed_ns"]
@@ -72,7 +75,7 @@ def test_many_samples_are_thinned_evenly(stat: Path) -> None:
 
 
 def test_what_is_not_watched_is_zero_or_absent() -> None:
-    sampled = course(Watched(None, None, None))
+    sampled = course(Watched(None, None))
     assert sampled.fields() == {"course": None, "memory": None}
     sampled.sample()
     fields = sampled.fields()
