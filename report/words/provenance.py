@@ -11,6 +11,7 @@ from report.model.build_facts import text_of
 from report.model.plan import Engine, Scenario, started_at
 from report.model.run import Measurement, Run
 from report.terms import numbers
+from report.terms.regime import BLOCK, DIRECTORY
 from report.terms.rulebook import FLAGS, option_text
 from report.verdict.comparison import Chart
 
@@ -126,6 +127,8 @@ def rerun_command(run: Run, engines: str, scenario: str, benchmark: str) -> str:
     regime = next(regimes, None)
     if regime and regime.memory_limit_bytes:
         words.append(f"--memory-limit {regime.memory_limit_bytes}B")
+    if regime and regime.device in (BLOCK, DIRECTORY):
+        words.append("--device PATH")
     suite = run.plan.suite
     chosen = suite.chosen.items()
     words += (option_text(flag, value) for flag, value in chosen if flag in FLAGS)

@@ -9,6 +9,7 @@ import pytest
 
 from report.model.run import Run
 from report.page import report_page
+from report.terms.regime import Regime
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.words import provenance
@@ -39,6 +40,18 @@ def test_a_command_passes_on_what_the_run_was_given(run: Run) -> None:
     with_latency = replace(run.plan, command=f"{run.plan.command} --latency")
     with_flag = replace(run, plan=with_latency)
     assert "--latency" in command(with_flag) and "--latency" not in command(run)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [("loop", []), ("block", ["--device", "PATH"])]
+)
+def test_a_command_names_the_regime(run: Run, kind: str, words: list[str]) -> None:
+    regime = Regime("cold", 64 << 20, kind, 1 << 30, "ext4", 4096)
+    scenarios = tuple(replace(s, regime=regime) for s in run.plan.scenarios)
+    limited = replace(run, plan=replace(run.plan, scenarios=scenarios))
+    arguments = command(limited)
+    assert arguments[arguments.index("--memory-limit") + 1] == "67108864B"
+    assert [w for w in arguments if w in ("--device", "PATH")] == words
 
 
 def test_a_text_in_a_command_is_quoted_for_the_shell(run: Run) -> None:
