@@ -46,7 +46,8 @@ _ORDINARY_RUNS = 20  # the newest ones are read
 @click.command("plan")
 @click.argument("suite")
 @options.stacked(options.ENGINES, options.SCENARIOS, options.CELLS)
-@options.stacked(options.PLANNED_REPETITIONS, options.NUM, options.SET, options.SEED)
+@options.stacked(options.PLANNED_REPETITIONS, options.NUM, options.MEMORY_LIMIT)
+@options.stacked(options.SET, options.SEED)
 @options.stacked(options.TIMEOUT, options.LATENCY, options.RATE)
 @click.option(
     "--from",
