@@ -14,7 +14,6 @@ from report.model.run import Measurement
 from report.model.run_folder import read_current_plan, read_lines
 from report.stats.scaling import SizePoint, SizeSample
 from report.terms.documents import ResultsError
-from report.terms.regime import Regime
 from report.words import column_help
 from scripts.cli.option_types import CountsType, CountType
 from scripts.forecast.size_history import Samples, collect, growth_key
@@ -24,7 +23,7 @@ from scripts.planning.oracle_memory import table_bytes
 from scripts.show.estimate_text import document, text
 from scripts.store.run_places import CannotStart, refuse_small_memory
 from scripts.store.run_store import find_run
-from tests.builders.simple_plans import FLAGS, engine, line, plan
+from tests.builders.simple_plans import FLAGS, engine, plan
 from tests.support.lab import Lab, make_lab
 from tests.support.resealed import edit_plan
 
@@ -68,44 +67,6 @@ def test_all_repetitions_and_every_fill_are_in_the_sum() -> None:
     assert cost.fills_s.middle == pytest.approx(4 * 4e3, rel=0.4)  # of the reads alone
     assert cost.time_s.middle == pytest.approx(32e3, rel=0.4)
     assert not cost.unfit and not cost.doubts
-
-
-def in_regime(plan: Plan) -> Plan:
-    """Return a plan whose scenario has a disk of 1 GiB and a limit of 64 MiB."""
-    regime = Regime("cold", 64 << 20, "loop", 1 << 30, "ext4", 4096)
-    (scenario,) = plan.scenarios
-    return replace(plan, scenarios=(replace(scenario, regime=regime),))
-
-
-def test_a_loop_in_a_regime_takes_its_whole_duration() -> None:
-    plan = in_regime(base_plan(duration=20.0))
-    cost = estimate_suite(plan, sizes(plan), AMPLE)
-    read = by_name(cost)["readrandom"]
-    assert read.repetition.seconds["loop"].middle == 20
-    assert read.repetition.fill_s.middle == pytest.approx(4e3, rel=0.4)
-    assert read.memory_bytes.middle == 64 << 20
-    usual = by_name(estimate_suite(base_plan(), sizes(base_plan()), AMPLE))[
-        "readrandom"
-    ]
-    added = read.disk_bytes.middle - usual.disk_bytes.middle
-    assert added == pytest.approx(1 << 30)
-    (doubt, _) = map(str, cost.doubts)
-    assert "is predicted from runs without its [regime]" in doubt
-
-
-def test_smaller_sizes_have_no_regime_and_ordinary_runs_with_one_do_not_count(
-    tmp_path: Path,
-) -> None:
-    plan = in_regime(base_plan())
-    smaller = plan_at_size(plan, 30_000, Samples(), tmp_path)
-    assert smaller
-    assert [scenario.regime for scenario in smaller.scenarios] == [None]
-    measured = [Measurement.of(line(cell)) for cell in plan.cells]
-    samples = Samples()
-    samples.add(plan, measured)
-    assert not samples.repetitions
-    samples.add(smaller, measured)
-    assert all(samples.of(plan, cell) for cell in plan.cells)
 
 
 def test_an_open_loop_is_estimated_from_its_rate() -> None:
