@@ -190,11 +190,21 @@ OUTPUT = stacked(
 
 
 PLACES = stacked(DATA, RESULTS, BUILD, CONFIGS)
-_PATH = click.Path(path_type=Path)
+
+
+def _path(
+    _ctx: click.Context, _parameter: click.Parameter, text: str | None
+) -> Path | None:
+    """Return a path that must not be empty, as an unset variable of the shell is."""
+    if text == "":
+        raise click.BadParameter("is empty; expected a path")
+    return None if text is None else Path(text)
+
+
 DEVICES = stacked(
     click.option(
         "--device",
-        type=_PATH,
+        callback=_path,
         metavar="PATH",
         help="Use this block device or directory as the disk of scenarios that have"
         " one, e.g. --device /dev/nvme1n1p1.  Its file system is kept.  [default: a"
@@ -202,7 +212,7 @@ DEVICES = stacked(
     ),
     click.option(
         "--format-device",
-        type=_PATH,
+        callback=_path,
         metavar="PATH",
         help="Destroy what is on the block device of --device: make a new file system"
         " for each repetition.  PATH must be the same again.",

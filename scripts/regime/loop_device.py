@@ -129,7 +129,8 @@ def claim(path: Path) -> int:
             reason = "it is in use (mounted, swapped to or part of a volume); name an"
             reason += " unused device, or a directory on this one"
         elif error.errno in (errno.EACCES, errno.EPERM):
-            reason = "needs root: run it with sudo"
+            remedy = "run it with sudo" if os.geteuid() else "it is forbidden here"
+            reason = f"{reason}; {remedy}"
         raise DiskError(f"{path}: {reason}") from None
 
 

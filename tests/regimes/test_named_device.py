@@ -179,6 +179,12 @@ def test_a_suite_without_a_disk_refuses_a_device(lab: Lab) -> None:
     assert "--device: no selected scenario has a disk" in done.stderr
 
 
+def test_an_empty_path_is_not_the_current_folder(lab: Lab) -> None:
+    done = measure(lab, DISK + LIMIT, "--device", "")
+    assert done.returncode == 2
+    assert "--device: is empty; expected a path" in done.stderr
+
+
 def problem(path: Path | str, to_format: Path | str | None = None) -> str:
     with pytest.raises(DiskError) as raised:
         named_device(Path(path), Path(to_format) if to_format else None)
