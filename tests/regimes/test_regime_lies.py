@@ -48,13 +48,14 @@ def test_an_engine_that_writes_twice_has_one_more_byte_per_byte(lab: Lab) -> Non
 
 def test_an_engine_that_defers_its_work_has_a_debt(lab: Lab) -> None:
     """Nearly everything is written after the last acknowledgement."""
-    total, debt = amplification(use_of(line_of(lab, "deferred")))
+    whole = {"duration": "60s"}
+    total, debt = amplification(use_of(line_of(lab, "deferred", **whole)))
     assert debt > 0.8 * total
-    honest, owed = amplification(use_of(line_of(lab, "")))
+    honest, owed = amplification(use_of(line_of(lab, "", **whole)))
     assert owed < 0.7 * honest
 
 
 def test_an_engine_that_keeps_everything_is_killed_at_its_limit(lab: Lab) -> None:
-    line = line_of(lab, "hoard")
+    line = line_of(lab, "hoard", duration="60s")  # it is killed long before
     assert line["status"] == "error"
     assert line["reason"].startswith("exceeded its memory limit of 24 MiB after ")

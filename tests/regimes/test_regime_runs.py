@@ -56,7 +56,8 @@ def test_data_that_fit_into_memory_have_a_status_and_no_rate(lab: Lab) -> None:
 
 
 def test_an_engine_that_needs_more_than_its_limit_is_an_error(lab: Lab) -> None:
-    (line,) = run(lab, "memory", ("filluniquerandom",), DISK + LIMIT).values()
+    names = ("filluniquerandom",)  # killed long before its duration
+    (line,) = run(lab, "memory", names, DISK + LIMIT, duration="60s").values()
     assert line["status"] == "error"
     assert line["reason"].startswith("exceeded its memory limit of 24 MiB after ")
 
