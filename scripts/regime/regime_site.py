@@ -145,7 +145,10 @@ class Sites:
     @property
     def folders(self) -> tuple[Path, ...]:
         """The folders of this machine that the text of an error can name."""
-        return (self._folder, *([self.named.path] if self.named else ()))
+        if not self.named:
+            return (self._folder,)
+        path = self.named.path
+        return (self._folder, path / FOLDER if self.named.kind == DIRECTORY else path)
 
     def unlike(self, regime: Regime) -> str:
         """Return why a recorded regime cannot be had again with this device, or ""."""
