@@ -75,7 +75,8 @@ class PrivateDisk(Disk):
                 _write_zeros(image, self.size_bytes)
             self._device = attach(image, direct=True, block_bytes=block_bytes)
             if not self._device.is_direct:
-                raise DiskError(f"{image.parent}: {_NOT_DIRECT}")
+                place = self.block_device or self.folder
+                raise DiskError(f"{place}: {_NOT_DIRECT}")
         except BaseException:  # also if it is interrupted
             self.close()
             raise

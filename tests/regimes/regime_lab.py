@@ -61,6 +61,19 @@ def command_of(
     return [sys.executable, "-m", "scripts.cli.main", *words]
 
 
+def run_command(command: list[str]) -> "subprocess.CompletedProcess[str]":
+    """Run a command of a lab to its end, with the folders of mkfs and mount."""
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=4 * PATIENCE_S,
+        check=False,
+        env=ENVIRONMENT,
+    )
+
+
 def run(
     lab: Lab,
     engine: str,
@@ -70,15 +83,7 @@ def run(
     **flags: Any,
 ) -> Mapping[str, Any]:
     """Measure an engine once, and return its lines by benchmark."""
-    done = subprocess.run(
-        command_of(lab, engine, benchmarks, regime, build, **flags),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=4 * PATIENCE_S,
-        check=False,
-        env=ENVIRONMENT,
-    )
+    done = run_command(command_of(lab, engine, benchmarks, regime, build, **flags))
     assert done.returncode in (0, 3), done.stderr
     assert not leftovers(lab)
     *_, file = sorted(lab.results.glob("*/measurements.jsonl"))

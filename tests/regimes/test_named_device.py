@@ -13,7 +13,7 @@ import pytest
 
 from scripts.regime.loop_device import DiskError
 from scripts.regime.named_device import named_device
-from tests.places import BUILD, PATIENCE_S, ROOT
+from tests.places import BUILD
 from tests.regimes.regime_lab import (
     DISK,
     ENVIRONMENT,
@@ -21,6 +21,7 @@ from tests.regimes.regime_lab import (
     command_of,
     leftovers,
     regime_lab,
+    run_command,
 )
 from tests.support.lab import Lab
 
@@ -72,18 +73,6 @@ def measure(
     names = ("readrandom", "overwrite")
     command = command_of(lab, "lmdb", names, regime, num=num)
     return run_command([*command, *options])
-
-
-def run_command(command: list[str]) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        command,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=4 * PATIENCE_S,
-        check=False,
-        env=ENVIRONMENT,
-    )
 
 
 def lines_of(lab: Lab) -> list[dict[str, Any]]:
