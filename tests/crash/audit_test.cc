@@ -191,24 +191,16 @@ TEST_F(AuditTest, AScanThatDiffersFromGetsIsAnError) {
 
 // A durable write is there, and a buffered one before it is lost.
 TEST_F(AuditTest, ADurableWriteThatDoesNotCoverEarlierOnesIsFound) {
-  class Session final : public kvmatrix::Session {
+  class Session final : public ForwardingSession {
    public:
     Session(std::unique_ptr<kvmatrix::Session> inner, bool forgets)
-        : inner_(std::move(inner)), forgets_(forgets) {}
+        : ForwardingSession(std::move(inner)), forgets_(forgets) {}
     void SetDurable(bool durable) override { durable_ = durable; }
     void Write(std::span<const Update> batch) override {
-      if (durable_ || !forgets_) inner_->Write(batch);
-    }
-    std::optional<std::string_view> Get(std::string_view key) override {
-      return inner_->Get(key);
-    }
-    void Scan(std::string_view start, Order order,
-              const Visitor& visit) override {
-      inner_->Scan(start, order, visit);
+      if (durable_ || !forgets_) inner().Write(batch);
     }
 
    private:
-    std::unique_ptr<kvmatrix::Session> inner_;
     const bool forgets_;
     bool durable_ = false;
   };

@@ -92,32 +92,25 @@ class BlockDatabase final : public internal::WrappedDatabase {
  public:
   using WrappedDatabase::WrappedDatabase;
 
-  class BlockSession final : public Session {
+  class BlockSession final : public ForwardingSession {
    public:
-    explicit BlockSession(std::unique_ptr<Session> inner)
-        : inner_(std::move(inner)) {}
-    void Write(std::span<const Update> batch) override { inner_->Write(batch); }
+    using ForwardingSession::ForwardingSession;
     std::optional<std::string_view> Get(std::string_view key) override {
       ++single_gets;
-      return inner_->Get(key);
+      return inner().Get(key);
     }
     void GetBlock(std::span<const std::string_view> keys,
                   std::span<std::optional<std::string_view>> values) override {
       ++blocks;
       for (size_t i = 0; i < keys.size(); ++i) {
-        const auto value = inner_->Get(keys[i]);
+        const auto value = inner().Get(keys[i]);
         values[i].reset();
         if (value) values[i] = kept_[i] = *value;
       }
       if (swaps && keys.size() > 1) std::swap(values[0], values[1]);
     }
-    void Scan(std::string_view start, Order order,
-              const Visitor& visit) override {
-      inner_->Scan(start, order, visit);
-    }
 
    private:
-    std::unique_ptr<Session> inner_;
     std::array<std::string, 64> kept_;
   };
 

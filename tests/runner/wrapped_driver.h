@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "common/driver.h"
+#include "tests/support/forwarding.h"
 
 namespace kvmatrix {
 
@@ -42,43 +42,39 @@ inline void Happen(const Behaviour::Event& event) {
   if (event) event();
 }
 
-class WrappedSession final : public Session {
+class WrappedSession final : public ForwardingSession {
  public:
-  explicit WrappedSession(std::unique_ptr<Session> inner)
-      : inner_(std::move(inner)) {}
+  using ForwardingSession::ForwardingSession;
   ~WrappedSession() override;
 
   void Write(std::span<const Update> batch) override {
-    current.write ? current.write(*inner_, batch) : inner_->Write(batch);
+    current.write ? current.write(inner(), batch) : inner().Write(batch);
   }
   std::optional<std::string_view> Get(std::string_view key) override {
-    return current.get ? current.get(*inner_, key) : inner_->Get(key);
+    return current.get ? current.get(inner(), key) : inner().Get(key);
   }
   void Scan(std::string_view start, Order order,
             const Visitor& visit) override {
-    current.scan ? current.scan(*inner_, start, order, visit)
-                 : inner_->Scan(start, order, visit);
+    current.scan ? current.scan(inner(), start, order, visit)
+                 : inner().Scan(start, order, visit);
   }
-
- private:
-  std::unique_ptr<Session> inner_;
 };
 
 inline WrappedSession::~WrappedSession() { Happen(current.end); }
 
-class WrappedDatabase : public Database {
+class WrappedDatabase : public ForwardingDatabase {
  public:
   explicit WrappedDatabase(std::unique_ptr<Database> inner)
-      : inner_(std::move(inner)) {
+      : ForwardingDatabase(std::move(inner)) {
     Happen(current.open);
   }
   ~WrappedDatabase() override {
-    if (current.last_words) current.last_words(*inner_);
+    if (current.last_words) current.last_words(inner());
     Happen(current.close);
   }
 
   std::unique_ptr<Session> NewSession() override {
-    return std::make_unique<WrappedSession>(inner_->NewSession());
+    return std::make_unique<WrappedSession>(ForwardingDatabase::NewSession());
   }
   Limits GetLimits() override { return current.limits; }
   void Flush() override { Happen(current.flush); }
@@ -86,14 +82,8 @@ class WrappedDatabase : public Database {
   void Compact() override { Happen(current.compact); }
   std::map<std::string, uint64_t> Counters() override {
     Happen(current.count);
-    return inner_->Counters();
+    return inner().Counters();
   }
-  std::map<std::string, std::string> EffectiveSettings() override {
-    return inner_->EffectiveSettings();
-  }
-
- private:
-  std::unique_ptr<Database> inner_;
 };
 
 }  // namespace internal

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/driver.h"
+#include "tests/support/forwarding.h"
 
 #undef kDriver
 
@@ -29,20 +29,20 @@ const volatile Operation slower = SLOWER;
 
 bool IsSlower(Operation operation) { return (slower & operation) != 0; }
 
-class SlowerSession final : public Session {
+class SlowerSession final : public ForwardingSession {
  public:
   explicit SlowerSession(std::unique_ptr<Session> inner)
-      : inner_(std::move(inner)), keys_(4096) {}
+      : ForwardingSession(std::move(inner)), keys_(4096) {}
 
   // Every tenth batch is written twice: the same entries, so the same content.
   void Write(std::span<const Update> batch) override {
-    inner_->Write(batch);
-    if (IsSlower(kWrites) && ++writes_ % kEvery == 0) inner_->Write(batch);
+    inner().Write(batch);
+    if (IsSlower(kWrites) && ++writes_ % kEvery == 0) inner().Write(batch);
   }
 
   std::optional<std::string_view> Get(std::string_view key) override {
     if (IsSlower(kGets)) GetMore(key);
-    return inner_->Get(key);
+    return inner().Get(key);
   }
 
   void GetBlock(std::span<const std::string_view> keys,
@@ -50,21 +50,21 @@ class SlowerSession final : public Session {
     if (IsSlower(kGets)) {
       for (const std::string_view key : keys) GetMore(key);
     }
-    inner_->GetBlock(keys, values);
+    inner().GetBlock(keys, values);
   }
 
   // A tenth of the entries is visited twice.
   void Scan(std::string_view start, Order order,
             const Visitor& visit) override {
     uint64_t visited = 0;
-    inner_->Scan(start, order,
+    inner().Scan(start, order,
                  [&](std::string_view key, std::string_view value) {
                    ++visited;
                    return visit(key, value);
                  });
     if (!IsSlower(kScans)) return;
     uint64_t again = visited / kEvery;
-    inner_->Scan(start, order, [&](std::string_view, std::string_view) {
+    inner().Scan(start, order, [&](std::string_view, std::string_view) {
       return again-- > 1;
     });
   }
@@ -73,38 +73,22 @@ class SlowerSession final : public Session {
   // Before every tenth get, gets an old key, which is no longer in a cache.
   void GetMore(std::string_view key) {
     std::string& old = keys_[++gets_ % keys_.size()];
-    if (gets_ % kEvery == 0 && !old.empty()) inner_->Get(old);
+    if (gets_ % kEvery == 0 && !old.empty()) inner().Get(old);
     old = key;
   }
 
-  std::unique_ptr<Session> inner_;
   std::vector<std::string> keys_;
   uint64_t gets_ = 0;
   uint64_t writes_ = 0;
 };
 
-class SlowerDatabase final : public Database {
+class SlowerDatabase final : public ForwardingDatabase {
  public:
-  explicit SlowerDatabase(std::unique_ptr<Database> inner)
-      : inner_(std::move(inner)) {}
+  using ForwardingDatabase::ForwardingDatabase;
 
   std::unique_ptr<Session> NewSession() override {
-    return std::make_unique<SlowerSession>(inner_->NewSession());
+    return std::make_unique<SlowerSession>(ForwardingDatabase::NewSession());
   }
-  Limits GetLimits() override { return inner_->GetLimits(); }
-  void Flush() override { inner_->Flush(); }
-  void Settle() override { inner_->Settle(); }
-  void Compact() override { inner_->Compact(); }
-  std::map<std::string, std::string> EffectiveSettings() override {
-    return inner_->EffectiveSettings();
-  }
-  std::map<std::string, uint64_t> Counters() override {
-    return inner_->Counters();
-  }
-  void Close() override { inner_->Close(); }
-
- private:
-  std::unique_ptr<Database> inner_;
 };
 
 std::unique_ptr<Database> Open(const Options& options) {

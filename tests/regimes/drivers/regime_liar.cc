@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/driver.h"
+#include "tests/support/forwarding.h"
 
 #undef kDriver
 
@@ -59,10 +59,10 @@ bool Take(std::istream& from, std::string& text) {
   return static_cast<bool>(from.read(text.data(), size));
 }
 
-class LiarSession final : public Session {
+class LiarSession final : public ForwardingSession {
  public:
   LiarSession(std::unique_ptr<Session> inner, Secret& secret)
-      : inner_(std::move(inner)), secret_(secret) {}
+      : ForwardingSession(std::move(inner)), secret_(secret) {}
 
   void Write(std::span<const Update> batch) override {
     for (const Update& update : batch) {
@@ -74,16 +74,7 @@ class LiarSession final : public Session {
         Put(value, secret_.second);
       }
     }
-    if (FLAGS_lie != "deferred") inner_->Write(batch);
-  }
-
-  std::optional<std::string_view> Get(std::string_view key) override {
-    return inner_->Get(key);
-  }
-
-  void Scan(std::string_view start, Order order,
-            const Visitor& visit) override {
-    inner_->Scan(start, order, visit);
+    if (FLAGS_lie != "deferred") inner().Write(batch);
   }
 
   // Does what was deferred.
@@ -94,46 +85,36 @@ class LiarSession final : public Session {
     std::string key, value;
     while (Take(log, key) && Take(log, value)) {
       const Update update = {key, value};
-      inner_->Write({&update, 1});
+      inner().Write({&update, 1});
     }
   }
 
  private:
-  std::unique_ptr<Session> inner_;
   Secret& secret_;
 };
 
-class LiarDatabase final : public Database {
+class LiarDatabase final : public ForwardingDatabase {
  public:
   LiarDatabase(std::unique_ptr<Database> inner,
                const std::filesystem::path& folder)
-      : inner_(std::move(inner)), secret_(folder) {}
+      : ForwardingDatabase(std::move(inner)), secret_(folder) {}
 
   std::unique_ptr<Session> NewSession() override {
-    auto session = std::make_unique<LiarSession>(inner_->NewSession(), secret_);
+    auto session = std::make_unique<LiarSession>(
+        ForwardingDatabase::NewSession(), secret_);
     only_ = session.get();
     return session;
   }
-  Limits GetLimits() override { return inner_->GetLimits(); }
   void Flush() override {
     secret_.second.flush();
-    inner_->Flush();
+    ForwardingDatabase::Flush();
   }
   void Settle() override {
     only_->Work();
-    inner_->Settle();
+    ForwardingDatabase::Settle();
   }
-  void Compact() override { inner_->Compact(); }
-  std::map<std::string, std::string> EffectiveSettings() override {
-    return inner_->EffectiveSettings();
-  }
-  std::map<std::string, uint64_t> Counters() override {
-    return inner_->Counters();
-  }
-  void Close() override { inner_->Close(); }
 
  private:
-  std::unique_ptr<Database> inner_;
   Secret secret_;
   LiarSession* only_ = nullptr;
 };
