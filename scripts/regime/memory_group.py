@@ -151,26 +151,19 @@ class MemoryGroup:
         return (self._folder / name).read_text()
 
 
+def try_groups(hierarchy: Hierarchy) -> None:
+    """Make a folder for groups and remove it.  Raises MemoryGroupError."""
+    _new_folder(hierarchy, "-probe").rmdir()
+
+
 class MemoryGroups:
     """The groups of this process, which a guard removes if it is killed."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
-        self._version = hierarchy.version
-        self._folder = hierarchy.folder / f"{_PREFIX}{os.getpid()}"
+        """Raises MemoryGroupError."""
         _remove_stale(hierarchy.folder)
-        try:
-            self._folder.mkdir()
-            if self._version == 2:
-                for folder in (hierarchy.folder, self._folder):
-                    (folder / "cgroup.subtree_control").write_text("+memory")
-        except OSError as error:
-            with suppress(OSError):
-                self._folder.rmdir()
-            raise MemoryGroupError(
-                f"{hierarchy.folder}: no memory group can be made there:"
-                f" {error.strerror}; run as root, outside of containers or in one that"
-                " is started with --privileged --cgroupns=host"
-            ) from None
+        self._version = hierarchy.version
+        self._folder = _new_folder(hierarchy)
         self._guard = subprocess.Popen(
             ["/bin/sh", "-c", _GUARD, "kvmatrix-guard", str(self._folder)],
             stdin=subprocess.PIPE,
@@ -204,10 +197,29 @@ class MemoryGroups:
             _remove_tree(self._folder)
 
 
+def _new_folder(hierarchy: Hierarchy, suffix: str = "") -> Path:
+    """Make the folder for the groups of this process.  Raises MemoryGroupError."""
+    made = hierarchy.folder / f"{_PREFIX}{os.getpid()}{suffix}"
+    try:
+        made.mkdir()
+        if hierarchy.version == 2:
+            for folder in (hierarchy.folder, made):
+                (folder / "cgroup.subtree_control").write_text("+memory")
+    except OSError as error:
+        with suppress(OSError):
+            made.rmdir()
+        raise MemoryGroupError(
+            f"{hierarchy.folder}: no memory group can be made there:"
+            f" {error.strerror}; run as root, outside of containers or in one that"
+            " is started with --privileged --cgroupns=host"
+        ) from None
+    return made
+
+
 def _remove_stale(folder: Path) -> None:
     """Remove the groups of processes that ended together with their guard."""
     for group in folder.glob(f"{_PREFIX}*"):
-        pid = group.name.removeprefix(_PREFIX)
+        pid = group.name.removeprefix(_PREFIX).partition("-")[0]
         if pid.isdigit() and not Path(f"/proc/{pid}").exists():
             _remove_tree(group)
 

@@ -16,14 +16,17 @@ from scripts.regime.host_probes import (
     first_problem,
     no_loop_device,
     no_maker_of,
+    no_namespaces,
     not_root,
 )
 from scripts.regime.loop_device import DiskError
 from scripts.regime.memory_group import (
+    Hierarchy,
     MemoryGroup,
     MemoryGroupError,
     MemoryGroups,
     find_hierarchy,
+    try_groups,
 )
 from scripts.regime.named_device import NamedDevice
 from scripts.regime.private_disk import PrivateDisk, have_own_mounts
@@ -167,7 +170,7 @@ class Sites:
             disk = self._disk_of(regime) if regime.device else None
             groups = None
             if regime.memory_limit_bytes:
-                groups = self._groups = self._groups or _new_groups()
+                groups = self._groups = self._groups or MemoryGroups(_hierarchy())
         return Site(regime, work, disk, groups)
 
     def control(self, regimes: Sequence[Regime]) -> dict[str, Any]:
@@ -222,7 +225,7 @@ def why_no_regime(regimes: Sequence[Regime]) -> str:
     if any(r.memory_limit_bytes for r in regimes):
         probes.append(_no_groups)
     if any(r.device in (LOOP, BLOCK) for r in regimes):
-        probes.append(no_loop_device)
+        probes += [no_namespaces, no_loop_device]
     systems = sorted({r.file_system for r in regimes if r.device == LOOP})
     return first_problem([*probes, *map(no_maker_of, systems)])
 
@@ -234,14 +237,18 @@ def _read_whole(path: Path) -> None:
 
 
 def _no_groups() -> str:
-    return "" if find_hierarchy(_MOUNTINFO.read_text()) else _NO_GROUPS
+    try:
+        try_groups(_hierarchy())
+    except MemoryGroupError as error:
+        return str(error)
+    return ""
 
 
-def _new_groups() -> MemoryGroups:
-    hierarchy = find_hierarchy(_MOUNTINFO.read_text())
-    if hierarchy is None:
+def _hierarchy() -> Hierarchy:
+    found = find_hierarchy(_MOUNTINFO.read_text())
+    if found is None:
         raise MemoryGroupError(_NO_GROUPS)
-    return MemoryGroups(hierarchy)
+    return found
 
 
 @contextmanager

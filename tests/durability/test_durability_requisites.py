@@ -1,13 +1,10 @@
 """Where the power cannot be cut: what is missing, its remedy, what is still tried."""
 
 import os
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from scripts.regime import host_probes as probes
 from scripts.regime import loop_device
 from scripts.regime.loop_device import NotOurs, shut_down
 from tests.durability.crash_lab import (
@@ -18,9 +15,17 @@ from tests.durability.crash_lab import (
     trials,
 )
 from tests.support.lab import Lab
+from tests.support.poor_machine import (
+    Take,
+    has_everything,
+    no_mkfs,
+    no_namespaces,
+    no_unshare,
+    not_root,
+    without,
+)
 
 ALL = {"methods": ["kill", "shutdown", "log", "full"], "file_systems": ["ext4", "xfs"]}
-Take = Callable[[pytest.MonkeyPatch], None]
 
 
 @pytest.fixture
@@ -30,39 +35,8 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     block_log = lab.root / "build/common/block_log"
     block_log.parent.mkdir()
     block_log.write_text("")
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(os, "access", lambda *_: True)
-    monkeypatch.setattr(shutil, "which", lambda name, **_: f"/bin/{name}")
-    monkeypatch.setattr(probes, "NAMESPACES", ("env",))
+    has_everything(monkeypatch)
     return lab
-
-
-def without(path: str) -> Take:
-    """Return what takes a file away from a machine."""
-
-    def take(patch: pytest.MonkeyPatch) -> None:
-        patch.setattr(os, "access", lambda file, _: str(file) != path)
-
-    return take
-
-
-def not_root(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(os, "geteuid", lambda: 1000)
-
-
-def no_namespaces(patch: pytest.MonkeyPatch) -> None:
-    refusal = "echo 'unshare: Operation not permitted' >&2; exit 1"
-    patch.setattr(probes, "NAMESPACES", ("sh", "-c", refusal))
-
-
-def no_unshare(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(probes, "NAMESPACES", ("/nowhere/unshare",))
-
-
-def no_mkfs(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(
-        shutil, "which", lambda name, **_: None if "xfs" in name else f"/bin/{name}"
-    )
 
 
 MISSING: dict[str, tuple[Take, str, str]] = {

@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
-from scripts.regime.host_probes import first_problem, no_loop_device, not_root
+from report.terms.regime import LOOP, Regime
 from scripts.regime.memory_group import find_hierarchy
+from scripts.regime.regime_site import why_no_regime
 from tests.places import BUILD, PATIENCE_S, ROOT
 from tests.support.lab import Lab, make_lab
 
 LIMIT = 'memory_limit = "24MiB"\n'
 DISK = 'device = "loop"\ndevice_size = "256MiB"\n'
+LIMITED_LOOP = Regime(memory_limit_bytes=24 << 20, device=LOOP, file_system="ext4")
 FLAGS: dict[str, int | float | str] = {
     **{"num": 300_000, "reads": 300_000, "duration": "1s", "cache_size": "1MiB"},
     **{"key_size": 16, "value_size": 100, "compression": False},
@@ -27,11 +29,8 @@ ENVIRONMENT = {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
 @pytest.fixture
 def regime_lab() -> Iterator[Lab]:
     """Yield a lab on a disk; skip the test where there can be no regime."""
-    groups = find_hierarchy(Path("/proc/self/mountinfo").read_text())
-    if why := first_problem([not_root, no_loop_device]):
+    if why := why_no_regime([LIMITED_LOOP]):
         pytest.skip(why)
-    if groups is None or not os.access(groups.folder, os.W_OK):
-        pytest.skip("no memory control groups")
     folder = ROOT / "build" / f"regime-lab-{os.getpid()}"
     _remove(folder)
     folder.mkdir(parents=True)

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from scripts.regime.host_probes import first_problem, no_loop_device, not_root
+from report.terms.regime import LOOP, Regime
+from scripts.regime.regime_site import why_no_regime
 from tests.places import PATIENCE_S, ROOT
 
 PROGRAM = """
@@ -66,7 +67,7 @@ print(json.dumps({**found, "exists": folder.exists(), "loop": ""}))
 
 def start(folder: Path, action: str) -> "subprocess.Popen[str]":
     """Start the program; skip the test where it cannot run."""
-    if why := first_problem([not_root, no_loop_device]):
+    if why := why_no_regime([Regime(device=LOOP, file_system="ext4")]):
         pytest.skip(why)
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(folder), action],

@@ -1,0 +1,51 @@
+"""A simulated machine that can make disks, and what can be missing from it."""
+
+import os
+import shutil
+from collections.abc import Callable
+
+import pytest
+
+from scripts.regime import host_probes
+
+Take = Callable[[pytest.MonkeyPatch], None]
+
+
+def has_everything(patch: pytest.MonkeyPatch) -> None:
+    """Simulate root, all programs, all devices and namespaces."""
+    patch.setattr(os, "geteuid", lambda: 0)
+    patch.setattr(os, "access", lambda *_: True)
+    patch.setattr(shutil, "which", lambda name, **_: f"/bin/{name}")
+    patch.setattr(host_probes, "NAMESPACES", ("env",))
+
+
+def without(path: str) -> Take:
+    """Return what takes a file away."""
+
+    def take(patch: pytest.MonkeyPatch) -> None:
+        patch.setattr(os, "access", lambda file, _: str(file) != path)
+
+    return take
+
+
+def not_root(patch: pytest.MonkeyPatch) -> None:
+    """Take the rights of root away."""
+    patch.setattr(os, "geteuid", lambda: 1000)
+
+
+def no_namespaces(patch: pytest.MonkeyPatch) -> None:
+    """Have the kernel refuse namespaces."""
+    refusal = "echo 'unshare: Operation not permitted' >&2; exit 1"
+    patch.setattr(host_probes, "NAMESPACES", ("sh", "-c", refusal))
+
+
+def no_unshare(patch: pytest.MonkeyPatch) -> None:
+    """Take the program away that makes namespaces."""
+    patch.setattr(host_probes, "NAMESPACES", ("/nowhere/unshare",))
+
+
+def no_mkfs(patch: pytest.MonkeyPatch) -> None:
+    """Take mkfs.xfs away."""
+    patch.setattr(
+        shutil, "which", lambda name, **_: None if "xfs" in name else f"/bin/{name}"
+    )
