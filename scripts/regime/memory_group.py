@@ -160,7 +160,7 @@ class MemoryGroups:
     """The groups of this process, which a guard removes if it is killed."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
-        """Raises MemoryGroupError."""
+        """Start the guard.  Raises MemoryGroupError."""
         _remove_stale(hierarchy.folder)
         self._version = hierarchy.version
         self._folder = _new_folder(hierarchy)
