@@ -48,7 +48,7 @@ def test_cells_are_bound_to_their_disk_and_within_their_limit(lab: Lab) -> None:
 
 def test_data_that_fit_into_memory_have_a_status_and_no_rate(lab: Lab) -> None:
     names = ("readrandom", "filluniquerandom")
-    small: dict[str, Any] = {"num": 50_000, "reads": 50_000}
+    small: dict[str, Any] = {"num": 50_000, "reads": 50_000, "duration": "60s"}
     for line in run(lab, "lmdb", names, DISK + LIMIT, **small).values():
         assert line["status"] == "excluded"
         assert line["reason"].startswith("not larger than memory: 5.53 MiB of entries")
