@@ -14,16 +14,9 @@ from tests.durability.crash_lab import (
     statuses,
     trials,
 )
+from tests.support import poor_machine
 from tests.support.lab import Lab
-from tests.support.poor_machine import (
-    Take,
-    has_everything,
-    no_mkfs,
-    no_namespaces,
-    no_unshare,
-    not_root,
-    without,
-)
+from tests.support.poor_machine import has_everything, no_mkfs, not_root, without
 
 ALL = {"methods": ["kill", "shutdown", "log", "full"], "file_systems": ["ext4", "xfs"]}
 
@@ -39,11 +32,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     return lab
 
 
-MISSING: dict[str, tuple[Take, str, str]] = {
-    "root": (not_root, "needs root", "sudo"),
-    "namespaces": (no_namespaces, "Operation not permitted", "--privileged"),
-    "unshare": (no_unshare, "cannot run unshare", "install util-linux"),
-    "loop": (without("/dev/loop-control"), "no loop devices", "kernel module loop"),
+MISSING = poor_machine.MISSING | {
     "fuse": (without("/dev/fuse"), "no FUSE (/dev/fuse)", "--device /dev/fuse"),
     "mkfs": (no_mkfs, "no mkfs.xfs", "install xfsprogs, or leave xfs out with --fs"),
 }

@@ -9,13 +9,12 @@ from report.terms.regime import BLOCK, DIRECTORY, LOOP, Regime
 from scripts.regime import regime_site
 from scripts.regime.regime_site import why_no_regime
 from tests.support.poor_machine import (
+    MISSING,
     Take,
     has_everything,
     no_mkfs,
     no_namespaces,
-    no_unshare,
     not_root,
-    without,
 )
 
 ON_EXT4 = Regime(device=LOOP, file_system="ext4")
@@ -23,16 +22,6 @@ ON_XFS = Regime(device=LOOP, file_system="xfs")
 ON_BLOCK = Regime(device=BLOCK, file_system="xfs")
 IN_DIRECTORY = Regime(device=DIRECTORY)
 LIMITED = Regime(memory_limit_bytes=64 << 20)
-
-MISSING: dict[str, tuple[Take, Regime, str, str]] = {
-    "root": (not_root, ON_EXT4, "needs root", "sudo"),
-    "root-limit": (not_root, LIMITED, "needs root", "sudo"),
-    "namespaces": (no_namespaces, ON_EXT4, "Operation not permitted", "--privileged"),
-    "namespaces-block": (no_namespaces, ON_BLOCK, "not permitted", "leave a chroot"),
-    "unshare": (no_unshare, ON_EXT4, "cannot run unshare", "install util-linux"),
-    "loop": (without("/dev/loop-control"), ON_EXT4, "no loop devices", "module loop"),
-    "mkfs": (no_mkfs, ON_XFS, "no mkfs.xfs", "install xfsprogs"),
-}
 
 
 @pytest.fixture
@@ -48,11 +37,18 @@ def hierarchy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("thing", MISSING)
+@pytest.mark.parametrize(
+    ("thing", "regime"),
+    [
+        *((thing, ON_XFS) for thing in MISSING),
+        *((thing, ON_BLOCK) for thing in MISSING if thing != "mkfs"),
+        ("root", LIMITED),
+    ],
+)
 def test_what_is_missing_is_named_with_its_remedy(
-    hierarchy: Path, monkeypatch: pytest.MonkeyPatch, thing: str
+    hierarchy: Path, monkeypatch: pytest.MonkeyPatch, thing: str, regime: Regime
 ) -> None:
-    take, regime, fault, remedy = MISSING[thing]
+    take, fault, remedy = MISSING[thing]
     take(monkeypatch)
     why = why_no_regime([Regime(cache="cold"), regime])
     assert fault in why and remedy in why

@@ -49,3 +49,13 @@ def no_mkfs(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         shutil, "which", lambda name, **_: None if "xfs" in name else f"/bin/{name}"
     )
+
+
+# What a disk needs: how it is taken away, and what a message must say then.
+MISSING: dict[str, tuple[Take, str, str]] = {
+    "root": (not_root, "needs root", "sudo"),
+    "namespaces": (no_namespaces, "Operation not permitted", "--privileged"),
+    "unshare": (no_unshare, "cannot run unshare", "install util-linux"),
+    "loop": (without("/dev/loop-control"), "no loop devices", "kernel module loop"),
+    "mkfs": (no_mkfs, "no mkfs.xfs", "install xfsprogs"),
+}
