@@ -177,6 +177,7 @@ ROOMS = {
         ("durability",),
         ("ab",),
         ("show",),
+        ("request",),
         ("cli",),
     ),
 }

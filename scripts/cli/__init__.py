@@ -1,1 +1,1 @@
-"""The command line: one file per verb, its options, and what ends it."""
+"""The command line: one file per verb."""

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
-from scripts.cli import options
-from scripts.cli.build_folders import BUILDS, BuildFolders, builds_of
-from scripts.cli.option_types import IntegerType, LabelType
-from scripts.cli.selection import (
+from scripts.cli.session_flow import concluded_ab, run_with_progress
+from scripts.measure.runner import Request, open_runner
+from scripts.planning.engine_choice import finder
+from scripts.request import options
+from scripts.request.build_folders import BUILDS, BuildFolders, builds_of
+from scripts.request.option_types import IntegerType, LabelType
+from scripts.request.selection import (
     RunOptions,
     note_own_defaults,
     read_config,
     selection_of,
     suite_of,
 )
-from scripts.cli.session_flow import concluded_ab, run_with_progress
-from scripts.measure.runner import Request, open_runner
-from scripts.planning.engine_choice import finder
 from scripts.show.ab_view import make_ab_view
 from scripts.show.dry_run import show_dry_run
 from scripts.show.exit_codes import exit_code_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scripts.cli import options
-from scripts.cli.option_types import ChoiceType, ShareType, check_globs, matching
+from scripts.request import options
+from scripts.request.option_types import ChoiceType, ShareType, check_globs, matching
 from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import print_error
 from scripts.show.print_lines import put

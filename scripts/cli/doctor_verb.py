@@ -11,8 +11,6 @@ from typing import Any
 import click
 
 from report.config.config_types import Config, SuiteConfig
-from scripts.cli import options
-from scripts.cli.selection import read_config, suite_of
 from scripts.doctor.admission import full, subject_of
 from scripts.doctor.doctor_progress import progress_on
 from scripts.doctor.finding import Finding, Severity
@@ -28,6 +26,8 @@ from scripts.planning.found_engines import (
     child_environment,
     find_engines,
 )
+from scripts.request import options
+from scripts.request.selection import read_config, suite_of
 from scripts.show.exit_codes import exit_code_of
 from scripts.show.listing import suite_plan
 from scripts.show.output import Output

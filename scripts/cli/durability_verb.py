@@ -23,9 +23,6 @@ from report.config.durability_suite import (
 from report.config.toml_table import unknown
 from report.durability.durability_plan import DurabilityPlan
 from report.model.plan import Engine
-from scripts.cli import options
-from scripts.cli.option_types import ChoiceType, IntegerType
-from scripts.cli.selection import chosen_engines, read_config
 from scripts.durability.durability_session import (
     BLOCK_LOG,
     DurabilitySession,
@@ -39,6 +36,9 @@ from scripts.machine.host import identity
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.runner import Runner, open_runner
 from scripts.planning.engine_choice import Found, finder
+from scripts.request import options
+from scripts.request.option_types import ChoiceType, IntegerType
+from scripts.request.selection import chosen_engines, read_config
 from scripts.show.durability_outcome import UNFIT, conclude_durability
 from scripts.show.durability_view import (
     dry_run_document,

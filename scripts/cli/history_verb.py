@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from scripts.cli import options
-from scripts.cli.option_types import (
+from scripts.request import options
+from scripts.request.option_types import (
     ChoiceType,
     HelpGroup,
     IntegerType,

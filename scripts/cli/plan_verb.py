@@ -12,15 +12,6 @@ import click
 from report.model.plan import CellName, Plan
 from report.stats.scaling import LEAST_SIZES
 from report.terms import numbers
-from scripts.cli import options
-from scripts.cli.option_types import CountsType
-from scripts.cli.selection import (
-    RunOptions,
-    note_own_defaults,
-    read_config,
-    selection_of,
-    suite_of,
-)
 from scripts.forecast.size_history import Samples, collect
 from scripts.forecast.suite_estimate import CellEstimate, Room, estimate_suite
 from scripts.machine.host import environment_document
@@ -30,6 +21,15 @@ from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, Runner, open_runner
 from scripts.planning.disk_room import free_bytes
 from scripts.planning.engine_choice import finder
+from scripts.request import options
+from scripts.request.option_types import CountsType
+from scripts.request.selection import (
+    RunOptions,
+    note_own_defaults,
+    read_config,
+    selection_of,
+    suite_of,
+)
 from scripts.show.estimate_text import document, text
 from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output, print_error

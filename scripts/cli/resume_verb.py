@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from scripts.cli import options
-from scripts.cli.build_folders import BUILDS, builds_of
-from scripts.cli.selection import read_config
 from scripts.cli.session_flow import conclude, concluded_ab
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.events import P, SessionResult
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import open_runner
+from scripts.request import options
+from scripts.request.build_folders import BUILDS, builds_of
+from scripts.request.selection import read_config
 from scripts.show.ab_view import make_ab_view
 from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output, print_note

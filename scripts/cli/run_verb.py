@@ -5,18 +5,18 @@ from typing import Any
 
 import click
 
-from scripts.cli import options
-from scripts.cli.selection import (
+from scripts.cli.session_flow import conclude, run_with_progress
+from scripts.measure.run_session import RunSession
+from scripts.measure.runner import Request, open_runner
+from scripts.planning.engine_choice import finder
+from scripts.request import options
+from scripts.request.selection import (
     RunOptions,
     note_own_defaults,
     read_config,
     selection_of,
     suite_of,
 )
-from scripts.cli.session_flow import conclude, run_with_progress
-from scripts.measure.run_session import RunSession
-from scripts.measure.runner import Request, open_runner
-from scripts.planning.engine_choice import finder
 from scripts.show.dry_run import dry_run_document, dry_run_lines, show_dry_run
 from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output

@@ -7,10 +7,10 @@ import json
 import click
 
 from report.model.ab_plan import AbPlan
-from scripts.cli.build_folders import BuildFolders
 from scripts.doctor.doctor_progress import progress_on
 from scripts.measure.events import P, SessionResult
 from scripts.measure.session import Session
+from scripts.request.build_folders import BuildFolders
 from scripts.show.output import Output, Result, print_error, shown
 from scripts.show.run_output import resume_command, written_report
 from scripts.store.run_places import RunPlaces

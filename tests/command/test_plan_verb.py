@@ -15,11 +15,11 @@ from report.model.run_folder import read_current_plan, read_lines
 from report.stats.scaling import SizePoint, SizeSample
 from report.terms.documents import ResultsError
 from report.words import column_help
-from scripts.cli.option_types import CountsType, CountType
 from scripts.forecast.size_history import Samples, collect, growth_key
 from scripts.forecast.suite_estimate import Room, SuiteEstimate, estimate_suite
 from scripts.measure.calibration import default_sizes, plan_at_size
 from scripts.planning.oracle_memory import table_bytes
+from scripts.request.option_types import CountsType, CountType
 from scripts.show.estimate_text import document, text
 from scripts.store.run_places import CannotStart, refuse_small_memory
 from scripts.store.run_store import find_run

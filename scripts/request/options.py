@@ -12,7 +12,7 @@ from report.config.regime_table import limit_bytes
 from report.config.toml_table import ConfigError, TomlTable, read_flag, unknown
 from report.terms.limits import LONGEST_TIMEOUT_S, MOST_REPETITIONS
 from report.terms.rulebook import FLAGS, SCENARIO_FLAGS, Flag, FlagRule
-from scripts.cli.option_types import (
+from scripts.request.option_types import (
     ChoiceType,
     CountType,
     DurationType,

@@ -21,8 +21,6 @@ from report.terms.limits import (
     MOST_RUN_REPETITIONS,
 )
 from report.terms.rulebook import PACES, Flag, option_name
-from scripts.cli.option_types import check_globs, names, suite_name
-from scripts.cli.options import DEFAULT_SEED, Setting
 from scripts.planning.engine_choice import (
     EngineChoice,
     Found,
@@ -31,6 +29,8 @@ from scripts.planning.engine_choice import (
 )
 from scripts.planning.executable import SET_UP_WITH
 from scripts.planning.new_plan import Selection, control_of
+from scripts.request.option_types import check_globs, names, suite_name
+from scripts.request.options import DEFAULT_SEED, Setting
 from scripts.show.output import print_note
 
 _BASELINE = "baseline"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from scripts.cli import options
+from scripts.request import options
 
 _NEEDED = (
     "is missing: pass a build directory, which holds drivers/db_bench_*, e.g."
