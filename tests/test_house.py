@@ -172,6 +172,7 @@ ROOMS = {
         ("store",),
         ("doctor",),
         ("forecast",),
+        ("fleet",),
         ("measure",),
         ("trials",),
         ("durability",),

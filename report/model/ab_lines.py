@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from report.model.ab_rule import AbRule
 from report.model.ab_run import CONFIRM, SCREEN
-from report.model.plan import CellName
-from report.model.run import THROUGHPUT, Measurement
+from report.model.plan import THROUGHPUT, CellName
+from report.model.run import Measurement
 from report.terms.documents import ResultsError
 
 SLOTS = 4

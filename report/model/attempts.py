@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from report.model.plan import CellName, Plan
-from report.model.run import LATENCY, THROUGHPUT, Cell, Measurement
+from report.model.plan import CANARY, LATENCY, THROUGHPUT, CellName, Plan
+from report.model.run import Cell, Measurement
 from report.terms.documents import ResultsError
 
 Attempts = dict[int, list[Measurement]]  # by repetition, in order
@@ -19,11 +19,12 @@ Attempts = dict[int, list[Measurement]]  # by repetition, in order
 def check(measurements: Iterable[Measurement], plan: Plan, file: str) -> None:
     """Raise ResultsError for a line that the runner could not have written."""
     by_cell: dict[CellName, Attempts] = {name: {} for name in plan.cells}
+    due = _due_of_shard(plan)
     for m in measurements:
         place = f"{file}:{m.line}"
         if m.cell not in by_cell:
             raise ResultsError(f"{place}: cell {m.cell} is not in the plan")
-        if not _is_planned(m, plan):
+        if not _is_planned(m, plan, due):
             problem = f"{m.pass_} repetition {m.repetition} was not planned"
             raise ResultsError(f"{place}: {problem}")
         earlier = by_cell[m.cell].setdefault(m.repetition, [])
@@ -48,14 +49,29 @@ def cell_of(name: CellName, attempts: Mapping[int, Sequence[Measurement]]) -> Ce
         repetitions=tuple(m for m in last if m.pass_ == THROUGHPUT),
         latencies=tuple(m for m in last if m.pass_ == LATENCY),
         superseded=tuple(m for lines in in_order for m in lines[:-1]),
+        canaries=tuple(m for m in last if m.pass_ == CANARY),
     )
 
 
-def _is_planned(m: Measurement, plan: Plan) -> bool:
-    """Return True if the plan has the line's repetition in the line's pass."""
-    if m.pass_ == LATENCY:
-        return plan.repetitions < m.repetition <= plan.rounds
-    return m.pass_ == THROUGHPUT and m.repetition <= plan.repetitions
+def _due_of_shard(plan: Plan) -> set[tuple[CellName, int]] | None:
+    """Return the repetitions that a shard measures; None if the plan has no shard."""
+    if plan.shard is None:
+        return None
+    return {(plan.cells[i], unit.repetition) for unit in plan.due for i in unit.cells}
+
+
+def _is_planned(
+    m: Measurement, plan: Plan, due: set[tuple[CellName, int]] | None
+) -> bool:
+    """Return True if the plan has the line's repetition in the line's pass.
+
+    Only a run of several machines has canaries that are not those of a shard.
+    """
+    if m.pass_ != plan.pass_of(m.repetition):
+        return False
+    if due is not None:
+        return (m.cell, m.repetition) in due
+    return m.pass_ != CANARY or bool(plan.canary)
 
 
 def _check_attempt(m: Measurement, earlier: Sequence[Measurement], place: str) -> None:

@@ -27,6 +27,8 @@ _TIME_OF_NAME = re.compile(r"(\d{8}-\d{6})-")
 KNOWN_FAILURE = "known failure"
 FLOOR = "floor"  # the role of an engine that does nothing
 CONTROL = "control"  # the role of an engine that is measured again
+# The passes of a run: what a repetition is for.
+THROUGHPUT, LATENCY, CANARY = "throughput", "latency", "canary"
 
 
 def repetition_seed(master: int, repetition: int) -> int:
@@ -188,8 +190,31 @@ class CellGroup:
 
 
 @dataclass(frozen=True)
+class Shard:
+    """The share of a plan that one run measures on one machine: `index` of `count`.
+
+    `units` are indexes into Plan.order, in the order of measuring.  If `canary`, the
+    run begins with a repetition of the units of Plan.canary.  `machine` is the name of
+    the machine.
+    """
+
+    index: int  # from 1
+    count: int
+    units: tuple[int, ...]
+    canary: bool
+    machine: str
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+
+@dataclass(frozen=True)
 class Plan:
-    """Everything that decides what a run measures."""
+    """Everything that decides what a run measures.
+
+    A run of many machines has several in `machines`, and `machine` has the facts that
+    they have in common.
+    """
 
     run: str
     suite: Suite
@@ -206,6 +231,11 @@ class Plan:
     not_durable: str = ""
     # Why it cannot have the regimes of the scenarios, which are then unsupported.
     no_regime: str = ""
+    # The units that every machine of a run of shards measures first, as indexes into
+    # `order`; () for other runs.
+    canary: tuple[int, ...] = ()
+    shard: Shard | None = None  # None: all of the plan
+    machines: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     schema: int = SCHEMA
     method: int = METHOD
 
@@ -225,13 +255,29 @@ class Plan:
         return 1 + (self.suite.repeat_disturbed or 0)
 
     @property
+    def due(self) -> tuple[CellGroup, ...]:
+        """The units that this run measures, in order: all, or those of its shard."""
+        if self.shard is None:
+            return self.order
+        number = self.rounds + self.shard.index
+        units = self.canary if self.shard.canary else ()
+        canary = (CellGroup(number, self.order[unit].cells) for unit in units)
+        return (*canary, *(self.order[unit] for unit in self.shard.units))
+
+    @property
     def charts(self) -> tuple[tuple[Scenario, str], ...]:
         """Every (scenario, benchmark), in report order."""
         return tuple((s, b) for s in self.scenarios for b in s.benchmarks)
 
+    def pass_of(self, repetition: int) -> str:
+        """Return THROUGHPUT, LATENCY (it times every call) or CANARY."""
+        if repetition <= self.repetitions:
+            return THROUGHPUT
+        return LATENCY if repetition <= self.rounds else CANARY
+
     def is_latency(self, repetition: int) -> bool:
         """Return True if a repetition times every call."""
-        return repetition > self.repetitions
+        return self.pass_of(repetition) == LATENCY
 
     def pace(self, cell: CellName) -> dict[str, float]:
         """Return what paces a cell's latency repetitions: see Benchmark.pace().

@@ -6,7 +6,7 @@ Engines, scenarios and cells have functions of their own because ab.json has the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from report.model.plan import (
     Engine,
     Plan,
     Scenario,
+    Shard,
     Suite,
 )
 from report.terms.class_stamp import KnownClass
@@ -55,8 +56,15 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "machine": dict(plan.machine),
         **({"not_durable": plan.not_durable} if plan.not_durable else {}),
         **({"no_regime": plan.no_regime} if plan.no_regime else {}),
+        **({"canary": list(plan.canary)} if plan.canary else {}),
+        **({"shard": _shard_document(plan.shard)} if plan.shard else {}),
+        **({"machines": dict(plan.machines)} if plan.machines else {}),
         "settings_sha256": sha256_of_settings(plan.settings()),
     }
+
+
+def _shard_document(shard: Shard) -> dict[str, Any]:
+    return {**asdict(shard), "units": list(shard.units)}
 
 
 def suite_document(suite: Suite) -> dict[str, Any]:
@@ -152,6 +160,7 @@ def plan_of(document: Document, place: Path) -> Plan:
     if len(cells) * document["repetitions"] > _MOST_REPETITIONS:
         problem = f"{document['repetitions']} for each of {len(cells)} cells"
         raise ResultsError(f"{place}: repetitions: {problem} are too many")
+    order = tuple(CellGroup(r, tuple(indexes)) for r, indexes in document["order"])
     return Plan(
         run=document["run"],
         suite=suite_of(document["suite"]),
@@ -161,13 +170,35 @@ def plan_of(document: Document, place: Path) -> Plan:
         engines=engines,
         scenarios=scenarios,
         cells=cells,
-        order=tuple(CellGroup(r, tuple(indexes)) for r, indexes in document["order"]),
+        order=order,
         machine=document["machine"],
         not_durable=document.get("not_durable") or "",
         no_regime=document.get("no_regime") or "",
+        canary=_units_of(document.get("canary") or (), order, f"{place}: canary"),
+        shard=_shard_of(document.get("shard"), order, f"{place}: shard"),
+        machines=document.get("machines") or {},
         schema=document["schema"],
         method=document["method"],
     )
+
+
+def _shard_of(
+    entry: Document | None, order: Sequence[CellGroup], place: str
+) -> Shard | None:
+    if entry is None:
+        return None
+    if entry["index"] > entry["count"]:
+        raise ResultsError(f"{place}: {entry['index']} of {entry['count']}")
+    return Shard(**{**entry, "units": _units_of(entry["units"], order, place)})
+
+
+def _units_of(
+    units: Sequence[int], order: Sequence[CellGroup], place: str
+) -> tuple[int, ...]:
+    """Return indexes into the order.  Raises ResultsError if one is not."""
+    if len({*units}) < len(units) or any(unit >= len(order) for unit in units):
+        raise ResultsError(f"{place}: not different units of order")
+    return tuple(units)
 
 
 def check_current(plan: Plan, document: Document, place: Path) -> None:

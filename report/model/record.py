@@ -261,6 +261,7 @@ Record = TypedDict(
         "device": DeviceFigures | None,  # absent without a regime, as these two
         "memory": MemoryFigures | None,
         "course": Mapping[str, Sequence[int]] | None,
+        "machine": str,  # in a run of many machines
         "ab": AbPlace,
         "plan": str,  # the checksum of the plan that the line belongs to
         "checksum": str,  # see report.terms.checksum

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from report.model.plan import KNOWN_FAILURE, CellName, Plan
+from report.model.plan import (
+    KNOWN_FAILURE,
+    THROUGHPUT,
+    CellName,
+    Plan,
+)
 from report.model.record import Record, count_of
 from report.terms.text_table import one_line
 
@@ -28,7 +34,6 @@ GRAVEST_FIRST = (
 )
 # Status of a cell without finished repetitions.
 NOT_MEASURED = "not measured"
-THROUGHPUT, LATENCY = "throughput", "latency"
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ class Measurement:
     ending: str = ""
     open_loop: bool = False
     disturbed: tuple[str, ...] = ()
+    machine: str = ""  # its name, in a run of many machines
 
     @classmethod
     def of(cls, record: Record, line: int = 0) -> Measurement:
@@ -85,6 +91,7 @@ class Measurement:
             attempt=int(record.get("attempt") or 1),
             ending=record.get("ending") or "",
             disturbed=tuple(disturbance.get("marks", ())),
+            machine=record.get("machine") or "",
         )
 
     @property
@@ -112,13 +119,16 @@ class Cell:
 
     `repetitions` are those of the throughput pass and `latencies` those after them,
     which time every call, each by its last attempt; `superseded` are the disturbed
-    attempts that were retried.
+    attempts that were retried; `canaries` are what machines measured before all else.
+    `unpooled` are the repetitions of machines that are shown apart.
     """
 
     name: CellName
     repetitions: tuple[Measurement, ...]
     latencies: tuple[Measurement, ...] = ()
     superseded: tuple[Measurement, ...] = ()
+    canaries: tuple[Measurement, ...] = ()
+    unpooled: tuple[Measurement, ...] = ()
 
     @property
     def status(self) -> str:
@@ -141,18 +151,21 @@ class Cell:
         status = self.status
         if status == "ok":
             return ""
+        if status == NOT_MEASURED and self.unpooled:
+            return "measured only on machines that are not pooled"
         if status == NOT_MEASURED:
             return "the run stopped before this cell was measured"
         return next(m.reason for m in self._judged if m.status == status)
 
     @property
     def _judged(self) -> tuple[Measurement, ...]:
-        lines = (*self.repetitions, *self.superseded)
-        return (*lines, *(m for m in self.latencies if not self._says_nothing(m)))
+        lines = (*self.repetitions, *self.superseded, *self.unpooled)
+        others = (*self.latencies, *self.canaries)
+        return (*lines, *(m for m in others if not self._says_nothing(m)))
 
     @staticmethod
     def _says_nothing(latency: Measurement) -> bool:
-        """Return True if a latency repetition does not affect the cell's status.
+        """Return True if a repetition of no rate does not affect the cell's status.
 
         A timeout of an open loop does not: its rate decides how long it takes.
         """
@@ -199,9 +212,15 @@ class Run:
     @property
     def is_unfinished(self) -> bool:
         """True if repetitions of a cell that has not failed are missing."""
+        due = Counter(
+            self.plan.cells[index]
+            for unit in self.plan.due
+            if self.plan.pass_of(unit.repetition) == THROUGHPUT
+            for index in unit.cells
+        )
         return any(
-            len(cell.repetitions) < self.plan.repetitions
-            for cell in self.cells.values()
+            len(cell.repetitions) + len(cell.unpooled) < due[name]
+            for name, cell in self.cells.items()
             if cell.status in ("ok", NOT_MEASURED)
         )
 

@@ -107,6 +107,7 @@ def load(path: Path) -> RecordedRun:
         for m in lines.measurements:
             check_belongs(m.record, document, f"{file}:{m.line}")
             _check_versions(m, plan, f"{file}:{m.line}")
+            _check_machine(m, plan, f"{file}:{m.line}")
         attempts.check(lines.measurements, plan, file)
         check_seeds(lines.measurements, plan.seed, file)
     environment = read_environment(path, document)
@@ -139,6 +140,13 @@ def check_seeds(measurements: Iterable[Measurement], master: int, file: str) -> 
         if m.record["seed"] != (seed := repetition_seed(master, m.repetition)):
             problem = f"seed {m.record['seed']}; the plan has {seed} for this"
             raise ResultsError(f"{file}:{m.line}: {problem} repetition")
+
+
+def _check_machine(m: Measurement, plan: Plan, location: str) -> None:
+    """Raise ResultsError unless a line has a machine of a run of many, or none."""
+    if m.machine not in (plan.machines or ("",)):
+        problem = f"machine {m.machine or '(none)'} is not one of the run"
+        raise ResultsError(f"{location}: {problem}")
 
 
 def _check_versions(m: Measurement, plan: Plan, location: str) -> None:

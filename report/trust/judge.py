@@ -14,12 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from report.model.attempts import group
-from report.model.plan import Plan
+from report.model.plan import LATENCY, Plan
 from report.model.record import Record
-from report.model.run import DISPUTED, LATENCY, Measurement, Run
+from report.model.run import DISPUTED, Measurement, Run
 from report.model.run_folder import RecordedRun, load
 from report.trust.cell_context import context_of_cell
 from report.trust.known_failures import as_declared
+from report.trust.pooling import deviations_of, pooled
 from report.trust.rule import Context
 from report.trust.rule_table import fault_of_line
 
@@ -32,9 +33,10 @@ def judge(recorded: RecordedRun) -> Run:
     plan = recorded.plan
     twins = {engine.name: engine.twin_of for engine in plan.engines if engine.twin_of}
     measurements = judged(recorded.lines.measurements, lambda m: plan, twins)
+    cells = group(measurements, plan)
     return Run(
         plan=plan,
-        cells=group(measurements, plan),
+        cells=pooled(cells, deviations_of(plan, cells)),
         measurements=measurements,
         environment=recorded.environment,
         document=recorded.document,

@@ -21,12 +21,14 @@ from report.model.run import Cell, Measured
 from report.stats import leads
 from report.stats.aligned_ranks import Floats
 from report.stats.leads import Leads
+from report.stats.machine_effects import p_of_agreement
 from report.stats.shifts import as_log, as_share
 from report.terms import numbers
 from report.verdict import eligibility
 from report.verdict.metric import LEVEL, Metric
 
 LEAST_REPETITIONS = 3  # of each engine, for any verdict
+DISAGREE = 0.01  # p of the test that machines agree, below which no engine wins
 _MANY = 100  # repetitions; if more are needed, a quieter machine is better advice
 
 
@@ -61,18 +63,21 @@ class Ranking:
     """The engines of a chart that may be compared, by one metric.
 
     `group` is what they have in common, "" if all engines of the chart have it.
-    `best_ns` is the least median of the metric, None unless two engines have one.
+    Medians over several machines depend on which of them measured an engine how often.
+    Engines are compared by `aligned_ns`, which are medians of ratios within blocks times
+    a constant; they are `medians_ns` in a run of one machine.
     """
 
     metric: Metric
     group: str
     medians_ns: Mapping[str, float]  # by engine, in run order
     verdict: ChartVerdict
+    aligned_ns: Mapping[str, float]  # the same, from ratios within blocks
 
     @property
     def best_ns(self) -> float | None:
-        """The least median, None unless at least two engines have one."""
-        return min(self.medians_ns.values()) if len(self.medians_ns) > 1 else None
+        """The least aligned median, None unless at least two engines have one."""
+        return min(self.aligned_ns.values()) if len(self.aligned_ns) > 1 else None
 
     @property
     def winner(self) -> str:
@@ -82,7 +87,7 @@ class Ranking:
 
     def off_best(self, engine: str) -> float | None:
         """Return how many times the best median an engine needs, None if unranked."""
-        own, best = self.medians_ns.get(engine), self.best_ns
+        own, best = self.aligned_ns.get(engine), self.best_ns
         return own / best if own and best else None
 
 
@@ -92,15 +97,21 @@ class _Field:
 
     engines: tuple[Engine, ...]
     values: tuple[Mapping[int, float], ...]
+    machines: Mapping[int, str]  # that measured each round; "" in a run of one
+
+    @cached_property
+    def _common(self) -> list[int]:
+        """The rounds that all engines have."""
+        return sorted(set.intersection(*map(set, self.values))) if self.values else []
 
     @cached_property
     def times(self) -> Floats:
         """The logs of the values (engines, rounds), of the rounds that all have."""
-        common = sorted(set.intersection(*map(set, self.values))) if self.values else []
         logs = [
-            [math.log(values[number]) for number in common] for values in self.values
+            [math.log(values[number]) for number in self._common]
+            for values in self.values
         ]
-        return np.asarray(logs, float).reshape(len(self.values), len(common))
+        return np.asarray(logs, float).reshape(len(self.values), len(self._common))
 
     @property
     def rounds(self) -> int:
@@ -114,7 +125,25 @@ class _Field:
             for engine, values in zip(self.engines, self.values, strict=True)
             if engine.name in names or engine.twin_of in names
         ]
-        return _Field(tuple(e for e, _ in kept), tuple(v for _, v in kept))
+        engines, values = tuple(e for e, _ in kept), tuple(v for _, v in kept)
+        return _Field(engines, values, self.machines)
+
+    def leads_by_machine(self) -> dict[str, Leads]:
+        """Return the leads on each machine, with the spread within machines.
+
+        {} without a spread: no machine has two rounds.
+        """
+        machines = np.asarray([self.machines[number] for number in self._common])
+        names = sorted({*machines})
+        freedom = self.rounds - len(names)
+        if freedom < 1:
+            return {}
+        means = [self.times[:, machines == m].mean(axis=1) for m in machines]
+        within = self.times - np.stack(means, axis=1)
+        spread = leads.spreads(within) * math.sqrt(self.rounds / freedom)
+        return {
+            m: leads.leads(self.times[:, machines == m], spread, freedom) for m in names
+        }
 
     @property
     def is_paired(self) -> bool:
@@ -156,29 +185,31 @@ class Contests:
 
     def of(self, scenario: str, benchmark: str) -> tuple[Ranking, ...]:
         """Return a ranking for each group of engines, in the order of the run."""
-        groups: dict[str, dict[str, float]] = {}
+        groups: dict[str, dict[str, Mapping[int, float]]] = {}
         unranked = eligibility.unranked(self._run, scenario, benchmark)
         for engine in self._run.plan.engines:
             cell = self._run.cell(engine.name, scenario, benchmark)
             times_ns = self._times_ns(engine, scenario, benchmark)
             if cell and times_ns and engine.ranked and engine.name not in unranked:
                 group = self._metric.group(cell, engine.benchmark(benchmark))
-                members = groups.setdefault(group, {})
-                members[engine.name] = statistics.median(times_ns.values())
+                groups.setdefault(group, {})[engine.name] = times_ns
         return tuple(
-            Ranking(
-                self._metric,
-                group if len(groups) > 1 else "",
-                medians_ns,
-                self._verdict((scenario, benchmark), medians_ns),
-            )
-            for group, medians_ns in groups.items()
+            self._ranking((scenario, benchmark), group if len(groups) > 1 else "", of)
+            for group, of in groups.items()
         )
 
-    def _verdict(
-        self, chart: tuple[str, str], medians_ns: Mapping[str, float]
-    ) -> ChartVerdict:
-        order = sorted(medians_ns, key=lambda name: medians_ns[name])
+    def _ranking(
+        self,
+        chart: tuple[str, str],
+        group: str,
+        times_ns: Mapping[str, Mapping[int, float]],
+    ) -> Ranking:
+        medians = {e: statistics.median(of.values()) for e, of in times_ns.items()}
+        aligned = _aligned(times_ns) if self._run.plan.machines else medians
+        verdict = self._verdict(chart, sorted(aligned, key=lambda name: aligned[name]))
+        return Ranking(self._metric, group, medians, verdict, aligned)
+
+    def _verdict(self, chart: tuple[str, str], order: Sequence[str]) -> ChartVerdict:
         if len(order) == 1:
             return ChartVerdict(Outcome.UNCONTESTED, tuple(order))
         field = self._fields[chart].only(order)
@@ -191,11 +222,24 @@ class Contests:
         if verdict.outcome is not Outcome.WIN or winner is None:
             return verdict
         doubt = _disturbance(winner) or _control(order, field, paired)
+        doubt = doubt or self._disagreement(order, field)
         return (
             replace(verdict, outcome=Outcome.UNDECIDED, doubt=doubt)
             if doubt
             else verdict
         )
+
+    def _disagreement(self, order: Sequence[str], field: _Field) -> str:
+        """Return which engine is first on other machines than the winner, or ""."""
+        best, *others = field.places(order)
+        by_machine = field.leads_by_machine()
+        for place in others:
+            logs = {m: float(of.logs[best, place]) for m, of in by_machine.items()}
+            errors = [float(of.errors[best, place]) for of in by_machine.values()]
+            if len(logs) > 1 and p_of_agreement([*logs.values()], errors) <= DISAGREE:
+                names = ", ".join(m for m, log in logs.items() if log < 0)
+                return f"{field.engines[place].title} is faster on {names}"
+        return ""
 
     def _times_ns(
         self, engine: Engine, scenario: str, benchmark: str
@@ -209,18 +253,35 @@ class Contests:
 
     def _field(self, scenario: str, benchmark: str) -> _Field:
         """Return the ranked engines and the controls of a chart that have values."""
-        engines, values = [], []
+        engines, values, machines = [], [], {}
         for engine in self._run.plan.engines:
             times_ns = self._times_ns(engine, scenario, benchmark)
-            if times_ns and engine.role in ("", "control"):
+            cell = self._run.cell(engine.name, scenario, benchmark)
+            if cell and times_ns and engine.role in ("", "control"):
                 engines.append(engine)
                 values.append(times_ns)
-        return _Field(tuple(engines), tuple(values))
+                lines = (*cell.repetitions, *cell.latencies)
+                machines |= {m.repetition: m.machine for m in lines}
+        return _Field(tuple(engines), tuple(values), machines)
 
     def _leads(self, field: _Field) -> Leads:
         own = leads.spreads(field.times)
         spread = leads.moderated(own, self._spread, field.rounds)
         return leads.leads(field.times, spread, self._freedom)
+
+
+def _aligned(times_ns: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
+    """Return the median time of engines, made of ratios within their common rounds.
+
+    They are ratios to the middle engine of each round, times the usual time of it.
+    """
+    common = sorted(set.intersection(*map(set, times_ns.values())))
+    if not common:
+        return {e: statistics.median(of.values()) for e, of in times_ns.items()}
+    logs = np.log([[of[number] for number in common] for of in times_ns.values()])
+    middles = np.median(logs, axis=0)
+    aligned = np.exp(np.median(logs - middles, axis=1) + np.median(middles))
+    return dict(zip(times_ns, map(float, aligned), strict=True))
 
 
 def _disturbance(winner: Cell) -> str:

@@ -180,7 +180,7 @@ def _ranked(names: Mapping[str, str], ranking: Ranking, verb: str) -> str:
 
 def _ahead(ranking: Ranking) -> str:
     """Return how far the second engine is behind the first: "2.28×"."""
-    first, second, *_ = sorted(ranking.medians_ns.values())
+    first, second, *_ = sorted(ranking.aligned_ns.values())
     return numbers.slower(second / first)
 
 

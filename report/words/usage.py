@@ -9,9 +9,9 @@ from __future__ import annotations
 from report.stats import (
     device_use,
     limiter,
+    loop_course,
     repetition_stats,
     steady_state,
-    warming,
 )
 from report.terms import numbers
 from report.terms.regime import COLD
@@ -175,7 +175,7 @@ def cold_start(chart: Chart) -> DetailTable | None:
     lines = []
     median = repetition_stats.median
     for row in chart.rated_rows:
-        each = [w for m in row.repetitions if (w := warming.warming(m.record))]
+        each = [w for m in row.repetitions if (w := loop_course.warming(m.record))]
         lines.append(
             EngineRow(
                 row.engine,

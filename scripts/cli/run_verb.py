@@ -17,6 +17,7 @@ from scripts.request.selection import (
     selection_of,
     suite_of,
 )
+from scripts.request.shard_options import SHARD_OPTIONS, shard_request
 from scripts.show.dry_run import dry_run_document, dry_run_lines, show_dry_run
 from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output
@@ -28,6 +29,7 @@ from scripts.store.run_places import RunPlaces, refuse_nothing
 @click.command("run")
 @click.argument("suite")
 @options.SELECTION
+@SHARD_OPTIONS
 @options.stacked(options.STRICT, options.PLACES, options.DEVICES, options.OUTPUT)
 @click.pass_context
 def run(
@@ -46,6 +48,7 @@ def run(
       scripts/kvmatrix run quick
       scripts/kvmatrix run quick -e leveldb,sqlite3 -s baseline -n 5
       scripts/kvmatrix run leveldb-2011 --data-dir /mnt/ssd --dry-run
+      scripts/kvmatrix run leveldb-2011 -n 9 --shard 1/3   # on the first of three
 
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, too little
@@ -61,7 +64,8 @@ def run(
         chosen_suite = suite_of(config, suite)
         find = finder(config, ctx.obj, places.build_dir)
         selection = selection_of(config, chosen_suite, run_options, find)
-        request = Request(config, chosen_suite, selection, ctx.meta["command"])
+        command, shard = ctx.meta["command"], shard_request(given)
+        request = Request(config, chosen_suite, selection, command, shard)
         with open_runner(places, ctx.obj) as runner:
             plan = runner.plan(request)
             if dry_run:

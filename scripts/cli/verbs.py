@@ -17,6 +17,7 @@ _VERBS = {
     "durability": "scripts.cli.durability_verb:durability",
     "history": "scripts.cli.history_verb:history",
     "list": "scripts.cli.list_verb:list_command",
+    "merge": "scripts.cli.merge_verb:merge",
     "plan": "scripts.cli.plan_verb:plan",
     "report": "scripts.cli.report_verb:report",
     "resume": "scripts.cli.resume_verb:resume",

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from report.model.plan import CellName, Plan
-from report.model.run import THROUGHPUT, Measurement
+from report.model.plan import THROUGHPUT, CellName, Plan
+from report.model.run import Measurement
 from report.model.run_folder import read_current_plan, read_lines
 from report.stats import repetition_stats
 from report.stats.scaling import SizePoint, SizeSample

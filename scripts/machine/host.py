@@ -4,6 +4,7 @@ Everything is read through a Reader, so that tests need no particular machine.  
 that cannot be read is the text "unknown".  Names of hosts and users are never read.
 """
 
+import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +88,19 @@ def identity(machine: Machine) -> dict[str, Any]:
         "mount_options": mount.options,
         "device": mount.device,
     }
+
+
+def machine_name(machine: Machine) -> str:
+    """Return a name for this machine that reveals nothing: m- and 8 hex digits.
+
+    They are of a keyed hash of the machine-id, as machine-id(5) advises, or without
+    one of what the kernel drew when it started.  "" if neither can be read.
+    """
+    for path in ("/etc/machine-id", "/proc/sys/kernel/random/boot_id"):
+        if (text := machine.text(path)) not in (UNKNOWN, "uninitialized"):
+            digest = hmac.digest(text.encode(), b"kvmatrix machine", "sha256")
+            return f"m-{digest.hex()[:8]}"
+    return ""
 
 
 def machine_line(identity: Mapping[str, Any]) -> str:

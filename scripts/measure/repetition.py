@@ -14,7 +14,6 @@ from typing import Any
 
 from report.model.plan import METHOD, SCHEMA, repetition_seed
 from report.model.record import AbPlace, Record
-from report.model.run import LATENCY, THROUGHPUT
 from report.terms.class_stamp import LOSES_NOTHING
 from report.trust.cell_context import context_of_cell
 from report.trust.regime_rules import unreached
@@ -184,7 +183,7 @@ def _line(
             "scenario": cell.scenario,
             "benchmark": cell.benchmark,
             "repetition": scheduled.repetition,
-            "pass": LATENCY if is_latency else THROUGHPUT,
+            "pass": context.plan.pass_of(scheduled.repetition),
             "attempt": scheduled.attempt,
             "order": scheduled.order,
             "seed": repetition_seed(context.plan.seed, scheduled.repetition),

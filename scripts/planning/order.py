@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
 
 from report.model.plan import CellGroup, CellName, Plan
 from report.model.record import Record
@@ -84,16 +85,33 @@ def cell_of(line: Record) -> CellName:
 def scheduled_repetitions(
     plan: Plan,
 ) -> list[tuple[CellGroup, list[ScheduledRepetition]]]:
-    """Return every unit with its repetitions, numbered through the whole run."""
-    numbered, order = [], 0
-    for unit in plan.order:
-        repetitions = [
-            ScheduledRepetition(index, order + i, unit.repetition)
-            for i, index in enumerate(unit.cells)
-        ]
-        order += len(repetitions)
-        numbered.append((unit, repetitions))
-    return numbered
+    """Return every unit that is due with its repetitions, in the order of measuring.
+
+    They are numbered through the whole plan, so that those of all its shards have
+    different numbers; the canaries follow the last unit.
+    """
+    starts = list(accumulate((len(unit.cells) for unit in plan.order), initial=0))
+    numbers = range(len(plan.order)) if plan.shard is None else plan.shard.units
+    places = [*_canary_starts(plan, starts[-1]), *(starts[unit] for unit in numbers)]
+    return [
+        (
+            unit,
+            [
+                ScheduledRepetition(index, place + i, unit.repetition)
+                for i, index in enumerate(unit.cells)
+            ],
+        )
+        for place, unit in zip(places, plan.due, strict=True)
+    ]
+
+
+def _canary_starts(plan: Plan, end: int) -> list[int]:
+    """Return the numbers of the first repetitions of the canary's units."""
+    if plan.shard is None or not plan.shard.canary:
+        return []
+    sizes = [len(plan.order[unit].cells) for unit in plan.canary]
+    begin = end + (plan.shard.index - 1) * sum(sizes)
+    return list(accumulate(sizes[:-1], initial=begin))
 
 
 def marks_of(line: Record) -> list[str]:

@@ -27,10 +27,11 @@ _PERCENTAGE = re.compile(r"\s*(\d{1,20}(?:\.\d{1,6})?)\s*%\s*", re.ASCII)
 _WRONG_KIND = re.compile(r"(Directory|File) (.+) is a (file|directory)\.", re.DOTALL)
 # What lists the values of a missing argument, by the argument's name in the help.
 _LISTED = {"SUITE": "scripts/kvmatrix list suites"}
-# Options whose value is a path of this machine: not part of a recorded command.
+# Options whose value is a path of this machine, or its part of a run of many: not part
+# of a recorded command.
 _PLACES = (
     *("--data-dir", "--results-dir", "--build-dir", "--configs-dir"),
-    *("--a", "--b", "--device", "--format-device"),
+    *("--a", "--b", "--device", "--format-device", "--shard", "--machine"),
 )
 
 

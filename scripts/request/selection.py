@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from report.config.config_types import Config, SuiteConfig
+from report.config.config_types import VARIANT, Config, SuiteConfig
 from report.config.configuration import load_readable
 from report.config.toml_table import ConfigError
 from report.terms import numbers
@@ -54,6 +54,7 @@ class RunOptions:
     control: bool | None = None
     repeat_disturbed: int | None = None
     settings: tuple[Setting, ...] = ()
+    shard: tuple[int, int] | None = None
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "RunOptions":
@@ -153,7 +154,7 @@ def selection_of(
         timeout_s=options.timeout or suite.timeout_s,
         chosen=options.chosen,
         latency_repetitions=latency_repetitions,
-        control=_control(suite, options, engines, repetitions),
+        control=_control(config, suite, options, engines, repetitions),
         repeat_disturbed=suite.repeat_disturbed if repeats is None else repeats,
         memory_limit_bytes=options.memory_limit or 0,
     )
@@ -313,9 +314,19 @@ def _check_limit(config: Config, scenarios: Iterable[str], options: RunOptions) 
 
 
 def _control(
-    suite: SuiteConfig, options: RunOptions, engines: Collection[str], repetitions: int
+    config: Config,
+    suite: SuiteConfig,
+    options: RunOptions,
+    engines: Collection[str],
+    repetitions: int,
 ) -> str:
-    """Return the control engine, or "".  Raises click.UsageError."""
+    """Return the control engine, or "".  Raises click.UsageError.
+
+    Every shard of a run has one, by which its machine is judged.
+    """
+    if options.shard:
+        ranked = [e for e in engines if config.engines[e].role in ("", VARIANT)]
+        return suite.control if suite.control in engines else min(ranked, default="")
     if options.control is None:
         whole = not (options.engines or options.scenarios or options.globs)
         return control_of(suite, whole, engines, repetitions)

@@ -1,5 +1,6 @@
 """The state of a run, from its events: what every view draws."""
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from report.model.attempts import cell_of as cell_of_attempts
@@ -111,12 +112,13 @@ class Board:
     @property
     def planned(self) -> int:
         """Repetitions of the whole run, without those found to be unsupported."""
+        due = Counter(self.plan.cells[i] for unit in self.plan.due for i in unit.cells)
         skipped = sum(
-            self.plan.rounds - 1
+            due[cell.name] - 1
             for cell in self.cells.values()
             if cell.status == "unsupported" and self.plan.obstacle(cell.name) is None
         )
-        return sum(len(unit.cells) for unit in self.plan.order) - skipped
+        return due.total() - skipped
 
     def cell(self, engine: str, scenario: str, benchmark: str) -> MeasuredCell:
         """Return the results of a cell; empty before its first line."""

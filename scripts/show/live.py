@@ -11,7 +11,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from report.model.plan import Plan
+from report.model.plan import CANARY, Plan
 from report.terms import numbers
 from report.terms.text_table import visible
 from scripts.machine.child_process import TICK_S
@@ -143,6 +143,8 @@ def finished_line(board: Board, event: RepetitionFinished) -> str:
     scheduled = f"round {number}"
     if plan.is_latency(number):
         scheduled = f"latency {number - plan.repetitions}"
+    elif plan.pass_of(number) == CANARY:
+        scheduled = CANARY
     start = f"[{board.finished:>{width}}/{board.planned}] {scheduled}"
     m, marks = board.measurement(line), ", ".join(marks_of(line))
     rate = m.ops_per_sec

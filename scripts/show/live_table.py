@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from report.model.plan import CellName, Engine, Plan
+from report.model.plan import CANARY, CellName, Engine, Plan
 from report.model.run import FAILURES, NOT_MEASURED
 from report.model.run import Cell as MeasuredCell
 from report.stats.repetition_stats import Summary
@@ -318,6 +318,8 @@ def round_name(plan: Plan, repetition: int) -> str:
     if plan.is_latency(repetition):
         number = repetition - plan.repetitions
         return f"latency {number}/{plan.latency_repetitions}"
+    if plan.pass_of(repetition) == CANARY:
+        return "canary"
     return f"round {repetition}/{plan.repetitions}"
 
 

@@ -6,9 +6,8 @@ from typing import Any, cast
 
 from rich.text import Text
 
-from report.model.plan import CellName, Plan
+from report.model.plan import LATENCY, CellName, Plan
 from report.model.record import Record
-from report.model.run import LATENCY
 from report.terms import numbers
 from report.terms.class_stamp import stamps_of
 from report.trust.judge import load_run

@@ -173,8 +173,12 @@ def refuse_shared_folder(places: RunPlaces) -> None:
 def new_name(results: Path, suite: str) -> str:
     """Return the name of a new run: the time in UTC and the suite."""
     now = datetime.datetime.now(datetime.UTC)
-    name, number = f"{now:%Y%m%d-%H%M%S}-{suite}", 1
-    candidate = name
+    return unused_name(results, f"{now:%Y%m%d-%H%M%S}-{suite}")
+
+
+def unused_name(results: Path, name: str) -> str:
+    """Return the name, with a number if a run has it already."""
+    candidate, number = name, 1
     while (results / candidate).exists():
         number += 1
         candidate = f"{name}-{number}"

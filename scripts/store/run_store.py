@@ -13,7 +13,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -113,9 +113,8 @@ class RunFolder:
         or RunFolderLost.
         """
         self.check()
-        line = {**line, "plan": self._plan} if self._plan else line
         text = json.dumps(line, separators=(",", ":"), allow_nan=False)
-        content = f"{with_checksum(text)}\n".encode()
+        content = _stamped(text, self._plan)
         try:
             _write_all(self._fd, content)
             os.fsync(self._fd)
@@ -150,14 +149,22 @@ def _checksum_of_plan(path: Path) -> str | None:
     return checksum
 
 
+def _stamped(line: str, plan: str | None) -> bytes:
+    """Return a line as it is stored: with the checksum of its plan and its own."""
+    text = f'{line.removesuffix("}")},"plan":"{plan}"}}' if plan else line
+    return f"{with_checksum(text)}\n".encode()
+
+
 def create_folder(
     results: Path,
     run: str,
     documents: Mapping[str, Mapping[str, Any]],
     lines: str = LINES,
+    measured: Iterable[str] = (),
 ) -> RunFolder:
     """Create a run folder with these documents, atomically.  Raises DiskFull.
 
+    `measured` are lines of other folders, as JSON without the checksum of the plan.
     The folder is written under a temporary name, synced, and then renamed.
     """
     _remove_unfinished(results)
@@ -170,6 +177,7 @@ def create_folder(
         for name in documents.keys() - {kind}:
             document = {**documents[name], "plan": plan}
             _write_document(building / f"{name}.json", document)
+        _write_lines(building / lines, (_stamped(line, plan) for line in measured))
         _sync_folder(building)
         building.rename(results / run)
         _sync_folder(results)
@@ -192,6 +200,13 @@ def _write_document(path: Path, document: Mapping[str, Any]) -> None:
     text = with_checksum(json.dumps(document, indent=1, allow_nan=False)) + "\n"
     with path.open("x", encoding="utf-8") as file:
         file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write_lines(path: Path, lines: Iterable[bytes]) -> None:
+    with path.open("xb") as file:
+        file.writelines(lines)
         file.flush()
         os.fsync(file.fileno())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from report.stats import device_use, limiter, steady_state, warming
+from report.stats import device_use, limiter, loop_course, steady_state
 from report.stats.steady_state import Shape, Window
 from tests.builders.honest_records import FILL, MIX, READ, WITH_WRITER
 from tests.builders.regime_records import counters
@@ -224,12 +224,12 @@ def test_a_line_has_windows_of_a_quarter_of_its_data() -> None:
 def test_reads_are_warm_once_they_have_nearly_their_last_rate() -> None:
     """A third of the loop at a tenth of the rate, then warm."""
     line = READ.line | {"timeline": [[20, 20], [60, 420]], "open_ns": 5}
-    found = warming.warming(line)
+    found = loop_course.warming(line)
     assert found is not None
     assert found.warm_ns == pytest.approx(20)
     assert found.warm_ops == pytest.approx(20e-0)
     assert found.open_ns == 5
     rising = [[n, n * n] for n in range(1, 61)]
-    never = warming.warming(READ.line | {"timeline": rising})
+    never = loop_course.warming(READ.line | {"timeline": rising})
     assert never is not None
     assert never.warm_ns is None

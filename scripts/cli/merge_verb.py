@@ -1,0 +1,84 @@
+"""kvmatrix merge: make one run of the shards that machines measured."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from report.model.plan_document import plan_document
+from report.terms import numbers
+from scripts.fleet.merging import Merged, merged, missing_of, name_of, parts_of
+from scripts.request import options
+from scripts.request.shard_options import MachineType
+from scripts.show.exit_codes import exit_code_of
+from scripts.show.output import print_note, shown
+from scripts.show.run_output import written_report
+from scripts.store.run_places import CannotStart
+from scripts.store.run_store import create_folder, sole_user
+
+_INCOMPLETE = 3
+
+
+@click.command("merge")
+@click.argument(
+    "folders", metavar="FOLDER...", nargs=-1, required=True, type=options.FOLDER
+)
+@click.option(
+    "--without",
+    type=MachineType(),
+    multiple=True,
+    metavar="MACHINE",
+    help="Leave out what this machine measured, e.g. --without m-1f2e3d4c.",
+)
+@options.RESULTS
+def merge(
+    folders: tuple[Path, ...], without: tuple[str, ...], results_dir: Path
+) -> None:
+    """Make one run of the shards of a run, measured with `run --shard`.
+
+    FOLDER is the directory of a shard, or one with the directories of several.  Their
+    order does not matter.  Shards of another plan, build or method are refused, as are
+    two that measured the same.  A run merged before is accepted, too.  If something
+    is missing, the rest is merged, and what is missing is listed.  The directories are
+    left as they are.
+
+    \b
+    Examples:
+      scripts/kvmatrix merge results/*-leveldb-2011
+      scripts/kvmatrix merge from-a/ from-b/ from-c/ --without m-1f2e3d4c
+
+    \b
+    Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, or a
+    directory that another run is using; 3 some cells failed or are missing (all other
+    results are saved), or the run is unfinished; 130 interrupted.
+    """
+
+    def work() -> int:
+        parts = parts_of(folders)
+        with sole_user(results_dir, "results"):
+            result = merged(parts, name_of(parts, results_dir), without)
+            if not result.lines:
+                raise CannotStart("the shards have no results yet; there is no run", 5)
+            path = _written(result, results_dir)
+        missing = missing_of(result, parts)
+        for text in missing:
+            print_note(f"warning: {text}")
+        machines = numbers.count(len(result.plan.machines), "machine")
+        click.echo(f"machines  {machines}: {', '.join(result.plan.machines)}")
+        click.echo(f"results   {shown(path)}")
+        if report := written_report(path):
+            click.echo(f"report    {shown(report)}")
+        return _INCOMPLETE if missing else 0
+
+    sys.exit(exit_code_of(work))
+
+
+def _written(result: Merged, results: Path) -> Path:
+    documents: dict[str, Any] = {
+        "run": plan_document(result.plan),
+        "environment": result.environment,
+    }
+    folder = create_folder(results, result.plan.run, documents, measured=result.texts)
+    folder.close()
+    return folder.path

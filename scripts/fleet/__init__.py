@@ -1,0 +1,1 @@
+"""One run on many machines: its shards, and making one run of them again."""

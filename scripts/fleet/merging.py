@@ -1,0 +1,285 @@
+"""Making one run of the shards of a plan, whichever machines measured them.
+
+The result does not depend on the order of the folders: its lines are in the order of
+the plan, and all else is what the folders have in common or is sorted.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from report.model.plan import CANARY, Plan
+from report.model.plan_document import PLAN, check_current, plan_of, read_plan_document
+from report.model.record import Record
+from report.model.run_folder import load, read_environment
+from report.terms import numbers
+from report.terms.checksum import KEY
+from report.terms.documents import ResultsError
+from scripts.fleet.sharded_plan import matrix
+from scripts.planning.blocks import Block, blocks_of
+from scripts.planning.order import cell_of, missing_repetitions
+from scripts.planning.settings import differences
+from scripts.store.run_places import unused_name
+
+Document = Mapping[str, Any]
+_NAMED = 5  # blocks that are missing
+_MERGED = "-merged"  # ends the names of merged runs
+_VARIES = "differs"  # a fact that the machines do not have in common
+# What decides whether a repetition is still missing, for missing_repetitions().
+_OF_ATTEMPT = (
+    *("engine", "scenario", "benchmark", "repetition", "attempt", "status"),
+    *("disturbance", "pass"),
+)
+# Of a line: what says to which run it belongs, and is written anew.
+_OF_RUN = ("plan", KEY)
+
+
+@dataclass(frozen=True)
+class ShardFolder:
+    """The folder of a shard, or of a run that was merged before."""
+
+    path: Path
+    document: Document
+    plan: Plan
+
+    @property
+    def machines(self) -> Mapping[str, Mapping[str, object]]:
+        """The identity of each machine that measured it, by name."""
+        if self.plan.shard:
+            return {self.plan.shard.machine: self.plan.machine}
+        return self.plan.machines
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One line of a part: where it belongs, and its text without its run's checksum."""
+
+    key: tuple[int, int]  # its order and attempt
+    slim: Record  # what missing_repetitions() needs
+    machine: str
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True)
+class Merged:
+    """One run made of parts, not yet written."""
+
+    plan: Plan
+    environment: Document
+    lines: Sequence[Stored]
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """The lines in order, as JSON without the checksum of the plan."""
+        return (line.text for line in self.lines)
+
+
+def parts_of(folders: Iterable[Path]) -> list[ShardFolder]:
+    """Return the shards in these folders, which may also be directories of runs.
+
+    Raises ResultsError for a folder without any, and for a run that is no shard.
+    """
+    parts = []
+    for folder in folders:
+        if not folder.is_dir():
+            raise ResultsError(f"{folder}: no such directory; expected that of a shard")
+        inner = sorted(path.parent for path in folder.glob(f"*/{PLAN}"))
+        paths = [folder] if (folder / PLAN).exists() or not inner else inner
+        parts += [_part(path) for path in paths]
+    return sorted(parts, key=lambda part: (part.plan.run, str(part.path)))
+
+
+def _part(path: Path) -> ShardFolder:
+    document = read_plan_document(path)
+    plan = plan_of(document, path / PLAN)
+    if not plan.shard and not plan.machines:
+        raise ResultsError(
+            f"{path} is a whole run, not a shard of one; measure shards with"
+            " `kvmatrix run SUITE --shard I/N`, and leave this directory out"
+        )
+    check_current(plan, document, path / PLAN)
+    return ShardFolder(path, document, plan)
+
+
+def name_of(parts: Sequence[ShardFolder], results: Path) -> str:
+    """Return the name of the run of these parts: that of the earliest, "-merged"."""
+    first = parts[0].plan.run
+    return unused_name(results, f"{first.split(_MERGED)[0]}{_MERGED}")
+
+
+def check_alike(parts: Sequence[ShardFolder]) -> None:
+    """Raise ResultsError if parts are of different runs, or machines of one name."""
+    first = parts[0]
+    for part in parts[1:]:
+        if differences := _differences(first, part):
+            listed = "\n  ".join(differences)
+            raise ResultsError(
+                f"{part.path} and {first.path} are not shards of the same run:\n"
+                f"  {listed}\n"
+                "merge only shards of one commit, build and command"
+            )
+    known: dict[str, tuple[Path, Mapping[str, object]]] = {}
+    for part in parts:
+        for name, facts in part.machines.items():
+            path, expected = known.setdefault(name, (part.path, facts))
+            if facts != expected:
+                changed = [key for key in facts if facts[key] != expected.get(key)]
+                raise ResultsError(
+                    f"{part.path}: machine {name} is not the one of {path}:"
+                    f" {', '.join(changed)} differ; name one of them with --machine"
+                    " when it measures, and measure its shard again"
+                )
+
+
+def _differences(first: ShardFolder, other: ShardFolder) -> list[str]:
+    """Return how the runs of two parts differ, in words; [] if they do not."""
+    a, b = matrix(first.document), matrix(other.document)
+    settings = differences(first.plan.settings(), other.plan.settings())
+    keys = [key for key in sorted(a.keys() | b.keys()) if a.get(key) != b.get(key)]
+    others = [
+        f"{key}: {_short(a.get(key))} there, {_short(b.get(key))} here"
+        for key in keys
+        if key not in ("engines", "settings_sha256", "scenarios" if settings else "")
+    ]
+    return [*_executables(first.plan, other.plan), *settings, *others]
+
+
+def _executables(first: Plan, other: Plan) -> Iterator[str]:
+    a, b = ({engine.name: engine for engine in plan.engines} for plan in (first, other))
+    for name in sorted(a.keys() ^ b.keys()):
+        yield f"engine {name}: only {'there' if name in a else 'here'}"
+    for name in sorted(a.keys() & b.keys()):
+        old, new = a[name].binary_sha256, b[name].binary_sha256
+        if old != new:
+            yield f"engine {name}: executable {old[:12]} there, {new[:12]} here"
+        elif replace(a[name], passports={}) != replace(b[name], passports={}):
+            yield f"engine {name}: its description differs"
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def merged(
+    parts: Sequence[ShardFolder], run: str, without: Iterable[str] = ()
+) -> Merged:
+    """Return one run of these parts, without some of their machines.
+
+    Raises ResultsError for damage, and for a repetition that two parts have.
+    """
+    check_alike(parts)
+    left_out = {*without}
+    lines: dict[tuple[int, int], Stored] = {}
+    for part in parts:
+        for line in _lines(part, run):
+            if line.machine in left_out:
+                continue
+            other = lines.setdefault(line.key, line)
+            if other is not line:
+                repetition = (
+                    f"{cell_of(line.slim)}, repetition {line.slim['repetition']}"
+                )
+                raise ResultsError(
+                    f"{repetition} is in {other.path} and in {line.path}; leave one of"
+                    " the two directories out"
+                )
+    machines = {
+        name: facts
+        for part in parts
+        for name, facts in part.machines.items()
+        if name not in left_out
+    }
+    plan = replace(
+        parts[0].plan,
+        run=run,
+        command=min(part.plan.command for part in parts),
+        machine=_in_common(list(machines.values())),
+        machines={name: machines[name] for name in sorted(machines)},
+        shard=None,
+    )
+    in_order = [lines[key] for key in sorted(lines)]
+    return Merged(plan, _environment(parts, machines), in_order)
+
+
+def _lines(part: ShardFolder, run: str) -> Iterator[Stored]:
+    """Yield the lines of a part as lines of the merged run."""
+    shard = part.plan.shard
+    for measurement in load(part.path).lines.measurements:
+        record = measurement.record
+        machine = shard.machine if shard else record["machine"]
+        kept = {k: v for k, v in record.items() if k not in (*_OF_RUN, "machine")}
+        text = json.dumps(
+            {**kept, "run": run, "machine": machine},
+            separators=(",", ":"),
+            allow_nan=False,
+        )
+        slim = cast(Record, {key: record.get(key) for key in _OF_ATTEMPT})
+        key = measurement.order, measurement.attempt
+        yield Stored(key, slim, machine, part.path, text)
+
+
+def _in_common(machines: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """Return the facts of machines, with _VARIES for those that differ."""
+    keys = {key for facts in machines for key in facts}
+    values = {key: [facts.get(key) for facts in machines] for key in sorted(keys)}
+    return {
+        key: found[0] if all(value == found[0] for value in found) else _VARIES
+        for key, found in values.items()
+    }
+
+
+def _environment(
+    parts: Sequence[ShardFolder], machines: Iterable[str]
+) -> dict[str, Any]:
+    """Return the environment of each machine, as its earliest part recorded it."""
+    by_machine: dict[str, Any] = {}
+    for part in parts:
+        document = read_environment(part.path, part.document)
+        own = {k: v for k, v in document.items() if k not in (*_OF_RUN, "schema")}
+        found = own.get("machines") or dict.fromkeys(part.machines, own)
+        by_machine = {**found, **by_machine}
+    chosen = {name: by_machine[name] for name in sorted(machines)}
+    return {"schema": 1, "machines": chosen}
+
+
+def missing_of(result: Merged, parts: Sequence[ShardFolder]) -> list[str]:
+    """Return what a merged run lacks, in words, with what measures it."""
+    plan, lines = result.plan, [line.slim for line in result.lines]
+    left = {unit for unit, _ in missing_repetitions(plan, lines)}
+    units = {number for number, unit in enumerate(plan.order) if unit in left}
+    having = {line.machine for line in result.lines if line.slim["pass"] == CANARY}
+    canaries = [f"machine {m} has no canary" for m in plan.machines if m not in having]
+    blocks = [block for block in blocks_of(plan) if units & {*block.units}]
+    return [*_shards(plan, parts, units), *canaries, *_named(blocks)]
+
+
+def _shards(plan: Plan, parts: Sequence[ShardFolder], units: set[int]) -> Iterator[str]:
+    """Yield which shards are missing or unfinished, unless they overlap."""
+    shards = {part.plan.shard.index: part for part in parts if part.plan.shard}
+    counts = {part.plan.shard.count for part in shards.values() if part.plan.shard}
+    if len(counts) != 1 or len(shards) < len(parts):
+        return
+    (count,) = counts
+    for index in range(1, count + 1):
+        part = shards.get(index)
+        if part is None:
+            command = f"scripts/{plan.command} --shard {index}/{count}"
+            yield f"shard {index}/{count} is missing; measure it with: {command}"
+        elif part.plan.shard and units & {*part.plan.shard.units}:
+            command = shlex.join(["scripts/kvmatrix", "resume", str(part.path)])
+            yield f"shard {index}/{count} is unfinished; on its machine: {command}"
+
+
+def _named(blocks: Sequence[Block]) -> Iterator[str]:
+    """Yield how many blocks are missing, and the first of them."""
+    if blocks:
+        names = "; ".join(block.name for block in blocks[:_NAMED])
+        more = f"; and {len(blocks) - _NAMED} more" if blocks[_NAMED:] else ""
+        yield f"{numbers.count(len(blocks), 'block')} missing: {names}{more}"

@@ -1,0 +1,77 @@
+"""The plan of one shard of a run, on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from report.model.plan import CANARY, Plan, Shard
+from report.model.plan_document import PLAN, plan_document
+from report.model.run_folder import read_lines
+from report.terms import numbers
+from report.terms.documents import ResultsError, parse_object, read_bytes
+from scripts.fleet.shards import units_of_shard, with_canary
+from scripts.planning.blocks import blocks_of
+from scripts.store.run_places import CannotStart
+from scripts.store.run_store import all_runs
+
+# Of run.json: what differs between the shards of a run.  All else is the matrix, which
+# they have in common.
+_OF_ONE_SHARD = ("run", "command", "machine", "machines", "shard", "checksum")
+
+
+@dataclass(frozen=True)
+class ShardRequest:
+    """Which shard of a run to measure; `machine` is "" unless it was named."""
+
+    index: int  # from 1
+    count: int
+    machine: str = ""
+
+
+def sharded_plan(plan: Plan, shard: ShardRequest, machine: str, results: Path) -> Plan:
+    """Return the plan of one shard of a run on the machine of this name.
+
+    It begins with the canary unless a run in `results` has that of the same machine.
+    Raises CannotStart.
+    """
+    if not machine:
+        problem = "this machine has no machine-id, from which its name could be made"
+        raise CannotStart(f"{problem}; pass --machine NAME")
+    plan = with_canary(plan)
+    units = units_of_shard(plan, shard.index, shard.count)
+    if not units:
+        blocks = numbers.count(len(blocks_of(plan)), "block")
+        problem = f"--shard {shard.index}/{shard.count}: the run has only {blocks}"
+        raise CannotStart(f"{problem}; use fewer shards, or more repetitions (-n)")
+    shard = Shard(shard.index, shard.count, units, canary=True, machine=machine)
+    if _has_canary(results, plan, machine):
+        shard = replace(shard, canary=False)
+    return replace(plan, shard=shard)
+
+
+def matrix(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of run.json that all shards of a run have in common."""
+    return {key: document[key] for key in document.keys() - {*_OF_ONE_SHARD}}
+
+
+def _has_canary(results: Path, plan: Plan, machine: str) -> bool:
+    """Return True if a run of this machine has all of the plan's canary."""
+    own = matrix(plan_document(plan))
+    for path in all_runs(results):
+        try:
+            document = parse_object(read_bytes(path / PLAN), PLAN)
+            shard = document.get("shard") or {}
+            is_alike = shard.get("canary") and shard.get("machine") == machine
+            if is_alike and matrix(document) == own and _ended_canary(path, plan):
+                return True
+        except ResultsError:
+            continue  # a damaged run has no canary
+    return False
+
+
+def _ended_canary(path: Path, plan: Plan) -> bool:
+    due = {plan.cells[i] for unit in plan.canary for i in plan.order[unit].cells}
+    return due == {m.cell for m in read_lines(path).measurements if m.pass_ == CANARY}

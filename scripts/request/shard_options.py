@@ -1,0 +1,95 @@
+"""The options of a run that measures one shard of a plan on one of several machines."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from scripts.fleet.sharded_plan import ShardRequest
+from scripts.request.options import stacked
+
+MOST_SHARDS = 10_000
+_SHARD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
+_NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*", re.ASCII)  # as in names.schema.json
+_NAME_CHARS = 64
+
+
+class ShardType(click.ParamType[tuple[int, int]]):
+    """I/N: shard I, from 1, of N."""
+
+    name = "shard"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> tuple[int, int]:
+        """Return the index and the number of shards of a text such as 2/8."""
+        if isinstance(value, tuple):
+            return value
+        match = _SHARD.fullmatch(value)
+        if match is None:
+            self.fail(f"{value!r} is not of the form I/N, such as 2/8", param, ctx)
+        index, count = int(match[1]), int(match[2])
+        if not 1 <= index <= count <= MOST_SHARDS:
+            expected = f"expected I from 1 to N, and N up to {MOST_SHARDS:,}"
+            self.fail(f"{value!r}: {expected}", param, ctx)
+        return index, count
+
+
+class MachineType(click.ParamType[str]):
+    """The name of a machine in reports."""
+
+    name = "machine"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        """Return the name, if files can record it."""
+        if len(value) > _NAME_CHARS or not _NAME.fullmatch(value):
+            form = f"lower-case letters, digits, - and _; at most {_NAME_CHARS}"
+            self.fail(f"{value!r} is not a name: expected {form}", param, ctx)
+        return str(value)
+
+
+SHARD_OPTIONS = stacked(
+    click.option(
+        "--shard",
+        type=ShardType(),
+        metavar="I/N",
+        help="Measure shard I of N, each in a folder of its own, usually on a machine"
+        " of its own, e.g. --shard 2/8; `kvmatrix merge` makes one run of them."
+        "  Includes --control.",
+    ),
+    click.option(
+        "--machine",
+        type=MachineType(),
+        envvar="KVMATRIX_MACHINE",
+        help="With --shard: the name of this machine in reports, e.g. --machine lab-3."
+        "  [default: a code made from its machine-id; environment: KVMATRIX_MACHINE]",
+    ),
+)
+
+
+def shard_request(given: Mapping[str, Any]) -> ShardRequest | None:
+    """Return the shard that the options of a verb ask for, or None.
+
+    Raises click.UsageError.
+    """
+    if given["shard"] is None:
+        source = click.get_current_context().get_parameter_source("machine")
+        if source is ParameterSource.COMMANDLINE:
+            problem = "names the machine of a shard; add --shard I/N"
+            raise click.UsageError(f"--machine: {problem}")
+        return None
+    if given["control"] is False:
+        problem = "--no-control: a shard is judged by its control"
+        raise click.UsageError(f"{problem}; leave the option out")
+    index, count = given["shard"]
+    return ShardRequest(index, count, given["machine"] or "")
