@@ -20,6 +20,7 @@ from report.stats.aligned_ranks import Floats
 DEVIATIONS, LEAST_BIAS, LEAST_FACTOR = 3.0, 0.02, 2.0
 # For a judgement: machines, and blocks of each.
 LEAST_MACHINES, LEAST_BLOCKS = 3, 5
+_LEAST_ERROR = 1e-9  # of equal times
 _NORMAL = 1.4826  # standard deviations of a normal distribution in a median deviation
 # Variances, times the number of values: of their median, and of the log of their median
 # deviation (half of that of a standard deviation, over its efficiency of 36.7 %: F. R.
@@ -84,7 +85,7 @@ def p_of_agreement(leads: Any, errors: Any) -> float:
     effects and patient subsets, Biometrics 41 (1985) 361-372.
     """
     values = np.asarray(leads, float)
-    squares = (values / np.asarray(errors, float)) ** 2
+    squares = (values / np.maximum(np.asarray(errors, float), _LEAST_ERROR)) ** 2
     least = min(squares[values > 0].sum(), squares[values < 0].sum())
     others = np.arange(1, len(values))
     weights = binom.pmf(others, len(values) - 1, 0.5)

@@ -20,18 +20,16 @@ Cells = Mapping[CellName, Cell]
 def deviations_of(plan: Plan, cells: Cells) -> dict[str, ControlDeviation]:
     """Return the deviation of the control of each machine of a run; {} of one."""
     logs: dict[str, dict[str, list[float]]] = {name: {} for name in plan.machines}
-    for engine in plan.engines if plan.machines else ():
-        for name in (
-            c for c in plan.cells if engine.twin_of and c.engine == engine.name
-        ):
-            twin = cells[replace(name, engine=engine.twin_of)]
-            first = {m.repetition: m for m in all_of(twin)}
-            for m in all_of(cells[name]):
-                other = first.get(m.repetition)
-                if other and m.ops_per_sec and other.ops_per_sec:
-                    chart = f"{name.scenario}/{name.benchmark}"
-                    ratio = other.ops_per_sec / m.ops_per_sec
-                    logs[m.machine].setdefault(chart, []).append(math.log(ratio))
+    twins = {e.name: e.twin_of for e in plan.engines if e.twin_of and plan.machines}
+    for name in (cell for cell in plan.cells if cell.engine in twins):
+        twin = cells.get(replace(name, engine=twins[name.engine]))
+        first = {m.repetition: m for m in all_of(twin)} if twin else {}
+        for m in all_of(cells[name]):
+            other = first.get(m.repetition)
+            if other and m.ops_per_sec and other.ops_per_sec:
+                chart = f"{name.scenario}/{name.benchmark}"
+                ratio = other.ops_per_sec / m.ops_per_sec
+                logs[m.machine].setdefault(chart, []).append(math.log(ratio))
     return control_deviations(logs)
 
 

@@ -63,9 +63,9 @@ class Ranking:
     """The engines of a chart that may be compared, by one metric.
 
     `group` is what they have in common, "" if all engines of the chart have it.
-    Medians over several machines depend on which of them measured an engine how often.
-    Engines are compared by `aligned_ns`, which are medians of ratios within blocks times
-    a constant; they are `medians_ns` in a run of one machine.
+    Engines are compared by `aligned_ns`: on several machines, medians of ratios within
+    blocks times a constant, since a median of times depends on who measured what; on
+    one, the medians.
     """
 
     metric: Metric
@@ -253,7 +253,8 @@ class Contests:
 
     def _field(self, scenario: str, benchmark: str) -> _Field:
         """Return the ranked engines and the controls of a chart that have values."""
-        engines, values, machines = [], [], {}
+        engines, values = [], []
+        machines: dict[int, str] = {}
         for engine in self._run.plan.engines:
             times_ns = self._times_ns(engine, scenario, benchmark)
             cell = self._run.cell(engine.name, scenario, benchmark)

@@ -31,7 +31,9 @@ class ShardRequest:
     machine: str = ""
 
 
-def sharded_plan(plan: Plan, shard: ShardRequest, machine: str, results: Path) -> Plan:
+def sharded_plan(
+    plan: Plan, request: ShardRequest, machine: str, results: Path
+) -> Plan:
     """Return the plan of one shard of a run on the machine of this name.
 
     It begins with the canary unless a run in `results` has that of the same machine.
@@ -41,14 +43,13 @@ def sharded_plan(plan: Plan, shard: ShardRequest, machine: str, results: Path) -
         problem = "this machine has no machine-id, from which its name could be made"
         raise CannotStart(f"{problem}; pass --machine NAME")
     plan = with_canary(plan)
-    units = units_of_shard(plan, shard.index, shard.count)
+    units = units_of_shard(plan, request.index, request.count)
     if not units:
         blocks = numbers.count(len(blocks_of(plan)), "block")
-        problem = f"--shard {shard.index}/{shard.count}: the run has only {blocks}"
+        problem = f"--shard {request.index}/{request.count}: the run has only {blocks}"
         raise CannotStart(f"{problem}; use fewer shards, or more repetitions (-n)")
-    shard = Shard(shard.index, shard.count, units, canary=True, machine=machine)
-    if _has_canary(results, plan, machine):
-        shard = replace(shard, canary=False)
+    is_first = not _has_canary(results, plan, machine)
+    shard = Shard(request.index, request.count, units, is_first, machine)
     return replace(plan, shard=shard)
 
 

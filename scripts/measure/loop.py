@@ -23,6 +23,16 @@ from scripts.store.own_files import WorkFolder
 from scripts.store.run_store import RunFolder
 
 
+class CanaryFailed(Exception):
+    """An engine failed in what a machine of a run of many measures first."""
+
+    def __init__(self, failure: str) -> None:
+        super().__init__(
+            f"the canary failed, so this machine is not used: {failure}; measure the"
+            " shard on another, in another results directory"
+        )
+
+
 @dataclass(frozen=True)
 class Finished:
     """One attempt at a repetition, ready to be stored, and its duration."""
@@ -90,8 +100,8 @@ class Loop:
     def execute(self, schedule: Schedule) -> None:
         """Measure everything that is missing.
 
-        Raises Interrupted, DiskFull, ExecutableChanged or WorkFolderLost; stored lines
-        are kept.  Raises RunFolderLost if they are not.
+        Raises Interrupted, DiskFull, CanaryFailed, ExecutableChanged or WorkFolderLost;
+        stored lines are kept.  Raises RunFolderLost if they are not.
         """
         self._started_s = self.clock()
         self.scratch.empty()

@@ -6,19 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from report.config.config_types import Config
-from report.model.plan import Plan
+from report.model.plan import CANARY, Plan
 from report.model.plan_document import plan_document
 from report.model.record import Record
+from report.model.run import FAILURES
 from report.model.run_folder import load, read_current_plan
+from report.trust.known_failures import as_declared
 from scripts.forecast.prediction import Forecast
 from scripts.machine.probes import Progress
 from scripts.measure.driver_call import RunContext
 from scripts.measure.events import Notice, RunProgress
-from scripts.measure.loop import Finished, Loop, Schedule, Task
+from scripts.measure.loop import CanaryFailed, Finished, Loop, Schedule, Task
 from scripts.measure.repetition import task_of
 from scripts.measure.session import RecordedSession, Session
 from scripts.planning.order import (
     ScheduledRepetition,
+    cell_of,
     is_superseded,
     missing_repetitions,
 )
@@ -48,12 +51,25 @@ class RunSchedule(Schedule):
         self._left = [
             scheduled for _, repetitions in missing for scheduled in repetitions
         ]
-        for _, repetitions in missing:
+        for unit, repetitions in missing:
+            if self.plan.pass_of(unit.repetition) != CANARY:
+                self._check_canary()
             pending = [
                 scheduled for scheduled in repetitions if scheduled in self._left
             ]
             if pending:
                 yield task_of(self.context, pending)
+
+    def _check_canary(self) -> None:
+        """Raise CanaryFailed if an engine failed in what is measured first."""
+        for line in self.lines:
+            if line.get("pass") == CANARY:
+                engine = self.plan.engine(line["engine"])
+                status, reason = as_declared(
+                    engine, line, (line["status"], line["reason"])
+                )
+                if status in FAILURES:
+                    raise CanaryFailed(f"{cell_of(line)}: {status}: {reason}")
 
     def stored(self, task: Task, finished: Finished) -> None:
         """Record that a repetition, or an attempt at one, is on disk."""
