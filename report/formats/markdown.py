@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from report.model import build_facts
+from report.model.build_facts import machine_words
 from report.model.plan import Engine, Scenario
 from report.model.run import Run
 from report.terms import numbers, titles
 from report.terms.text_table import TableRow, TextTable, escaped
-from report.verdict import comparison, sweeps
+from report.verdict import comparison, machines, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
 from report.verdict.contest import Outcome, Ranking
 from report.verdict.engine_groups import engine_groups, in_order
+from report.verdict.machines import MachineRatios
 from report.words import (
     chart_detail,
     overview,
@@ -26,6 +28,8 @@ from report.words import (
 )
 from report.words.cell_text import EMPTY, DetailTable, union
 from report.words.workloads import workload
+
+_MACHINE_COLUMNS = ("Machine", "Repetitions", "Standing", "Facts")
 
 
 def render(run: Run) -> str:
@@ -54,6 +58,7 @@ def render(run: Run) -> str:
         f"A rate in bold {escaped(sentences.WIN_RULE)}."
         + "".join(f" {sign} {text}." for sign, text in sentences.legend(compared))
         + sentences.without_kill(run),
+        *_machines(run, compared),
         *_space(compared),
         *_details(run, compared),
         *_settings_in_force(compared),
@@ -147,6 +152,45 @@ def _remarks(charts: Iterable[Chart]) -> list[str]:
             name = f"{escaped(row.engine.title)}, {chart.benchmark}{escaped(at)}"
             remarks.append(f"- {name}: {escaped(line)}")
     return ["\n".join(remarks)] if remarks else []
+
+
+def _machines(run: Run, compared: Comparison) -> list[str]:
+    """Return the machines of a run of many, and their ratios in every chart."""
+    listed = machines.machines_of(run)
+    if not listed:
+        return []
+    charts = machines.machine_charts(run, compared)
+    about = tuple(
+        TableRow((of.name, str(of.repetitions), of.standing, machine_words(of.facts)))
+        for of in listed
+    )
+    ratios = tuple(
+        TableRow((of.title, row.engine.title, *_ratios(row)))
+        for of in charts
+        for row in of.rows
+    )
+    names = tuple(of.name for of in listed)
+    splits = machines.split_sentences(charts)
+    return [
+        "## Machines",
+        escaped(machines.RULE),
+        TextTable(
+            ("Machine", "Repetitions", "Standing", "Facts"), (), (), about
+        ).markdown(),
+        *(["\n".join(f"- {escaped(text)}" for text in splits)] if splits else []),
+        TextTable(("Chart", "Engine", "Pooled"), names, (), ratios).markdown(),
+    ]
+
+
+def _ratios(row: MachineRatios) -> list[str]:
+    """Return the pooled ratio with its interval, and that of each machine."""
+    known = [
+        numbers.times(own) if own else EMPTY.text for own in row.by_machine.values()
+    ]
+    pooled = numbers.times(row.pooled) if row.pooled else EMPTY.text
+    if row.interval:
+        pooled += f" ({' to '.join(map(numbers.times, row.interval))})"
+    return [pooled, *known]
 
 
 def _details(run: Run, compared: Comparison) -> list[str]:

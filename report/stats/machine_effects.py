@@ -43,6 +43,11 @@ class ControlDeviation:
     factor: float
     is_out: bool = False
 
+    @property
+    def bias_share(self) -> float:
+        """The bias as a share of the time of the engine."""
+        return math.expm1(self.bias)
+
 
 def control_deviations(logs: ControlLogs) -> dict[str, ControlDeviation]:
     """Return the deviation of each machine's control.
@@ -53,13 +58,11 @@ def control_deviations(logs: ControlLogs) -> dict[str, ControlDeviation]:
     is at least the standard error of the machine's own value.
     """
     scales = _scales(logs)
-    raw = {m: _joined(of.values()) for m, of in logs.items()}
-    scaled = {
-        m: _joined(np.asarray(values) / scales[chart] for chart, values in of.items())
-        for m, of in logs.items()
-    }
+    biases_of = {m: _median(_joined(of.values())) for m, of in logs.items()}
+    scaled = {m: _scaled(of, scales) for m, of in logs.items()}
+    centred = {m: _scaled(of, scales, biases_of[m]) for m, of in logs.items()}
     found = {
-        m: ControlDeviation(len(raw[m]), _median(raw[m]), _spread(scaled[m]))
+        m: ControlDeviation(len(scaled[m]), biases_of[m], _spread(centred[m]))
         for m in logs
     }
     judged = [m for m in logs if found[m].blocks >= LEAST_BLOCKS]
@@ -99,6 +102,13 @@ def _scales(logs: ControlLogs) -> dict[str, float]:
         for chart, values in of.items():
             by_chart.setdefault(chart, []).extend(values)
     return {chart: _spread(np.asarray(v)) or 1.0 for chart, v in by_chart.items()}
+
+
+def _scaled(
+    of: Mapping[str, Sequence[float]], scales: Mapping[str, float], bias: float = 0.0
+) -> Floats:
+    """Return all logs of a machine as multiples of the spread of their chart."""
+    return _joined((np.asarray(v) - bias) / scales[chart] for chart, v in of.items())
 
 
 def _deviations(values: Floats, errors: Floats) -> Floats:

@@ -147,8 +147,10 @@ class Row:
 
     @property
     def wide(self) -> bool:
-        """True if the repetitions differ by more than WIDE_SPREAD."""
-        return self.summary is not None and self.summary.spread > WIDE_SPREAD
+        """True if the repetitions of one machine differ by more than WIDE_SPREAD."""
+        if self.summary is None or len({m.machine for m in self.repetitions}) > 1:
+            return False
+        return self.summary.spread > WIDE_SPREAD
 
     @property
     def most_stalled(self) -> Measurement | None:

@@ -7,6 +7,7 @@ engine.  Engines are level if they are shown to differ by less than LEVEL.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,6 +50,10 @@ class ChartVerdict:
     `doubt` is the reason, or "" if the leads are too small: then leads below
     `smallest` (a share) can be missed, and about `needed` repetitions would decide,
     None if more than a hundred.
+
+    `behind` has the interval of how many times as long each other engine needs as the
+    first.  `split` has each engine that is faster than the first on some machines, with
+    those, where machines are shown to disagree.
     """
 
     outcome: Outcome
@@ -56,6 +61,8 @@ class ChartVerdict:
     doubt: str = ""
     smallest: float = 0.0
     needed: int | None = None
+    behind: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    split: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -131,12 +138,12 @@ class _Field:
     def leads_by_machine(self) -> dict[str, Leads]:
         """Return the leads on each machine, with the spread within machines.
 
-        {} without a spread: no machine has two rounds.
+        {} of one machine, and without a spread: no machine has two rounds.
         """
         machines = np.asarray([self.machines[number] for number in self._common])
         names = sorted({*machines})
         freedom = self.rounds - len(names)
-        if freedom < 1:
+        if freedom < 1 or len(names) < 2:
             return {}
         means = [self.times[:, machines == m].mean(axis=1) for m in machines]
         within = self.times - np.stack(means, axis=1)
@@ -217,29 +224,21 @@ class Contests:
             doubt = f"only {numbers.count(field.rounds, 'repetition')}"
             return ChartVerdict(Outcome.UNDECIDED, (order[0],), doubt)
         paired = self._leads(field)
-        verdict = _decided(order, field, paired)
+        verdict = replace(
+            _decided(order, field, paired),
+            behind=_intervals(order, field, paired),
+            split=_split(order, field),
+        )
         winner = self._run.cell(order[0], *chart)
         if verdict.outcome is not Outcome.WIN or winner is None:
             return verdict
         doubt = _disturbance(winner) or _control(order, field, paired)
-        doubt = doubt or self._disagreement(order, field)
+        doubt = doubt or ("machines disagree" if verdict.split else "")
         return (
             replace(verdict, outcome=Outcome.UNDECIDED, doubt=doubt)
             if doubt
             else verdict
         )
-
-    def _disagreement(self, order: Sequence[str], field: _Field) -> str:
-        """Return which engine is first on other machines than the winner, or ""."""
-        best, *others = field.places(order)
-        by_machine = field.leads_by_machine()
-        for place in others:
-            logs = {m: float(of.logs[best, place]) for m, of in by_machine.items()}
-            errors = [float(of.errors[best, place]) for of in by_machine.values()]
-            if len(logs) > 1 and p_of_agreement([*logs.values()], errors) <= DISAGREE:
-                names = ", ".join(m for m, log in logs.items() if log < 0)
-                return f"{field.engines[place].title} is faster on {names}"
-        return ""
 
     def _times_ns(
         self, engine: Engine, scenario: str, benchmark: str
@@ -283,6 +282,34 @@ def _aligned(times_ns: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
     middles = np.median(logs, axis=0)
     aligned = np.exp(np.median(logs - middles, axis=1) + np.median(middles))
     return dict(zip(times_ns, map(float, aligned), strict=True))
+
+
+def _intervals(
+    order: Sequence[str], field: _Field, paired: Leads
+) -> dict[str, tuple[float, float]]:
+    """Return the interval of each engine's time over that of the first, at 95 %."""
+    best, *others = field.places(order)
+    spans = {
+        name: (float(paired.logs[best, place]), float(paired.margins[best, place]))
+        for name, place in zip(order[1:], others, strict=True)
+    }
+    return {
+        name: (math.exp(log - margin), math.exp(log + margin))
+        for name, (log, margin) in spans.items()
+    }
+
+
+def _split(order: Sequence[str], field: _Field) -> dict[str, tuple[str, ...]]:
+    """Return who is faster than the first on which machines, if they disagree."""
+    best, *others = field.places(order)
+    by_machine = field.leads_by_machine()
+    split = {}
+    for name, place in zip(order[1:], others, strict=True):
+        logs = {m: float(of.logs[best, place]) for m, of in by_machine.items()}
+        errors = [float(of.errors[best, place]) for of in by_machine.values()]
+        if len(logs) > 1 and p_of_agreement([*logs.values()], errors) <= DISAGREE:
+            split[name] = tuple(m for m, log in logs.items() if log < 0)
+    return split
 
 
 def _disturbance(winner: Cell) -> str:

@@ -85,13 +85,23 @@ def environment(
     for name, value in document.items():
         if name == "schema":
             continue
-        if isinstance(value, Mapping):
+        if name == "machines":
+            groups += [
+                (machine, _of_machine(facts)) for machine, facts in value.items()
+            ]
+        elif isinstance(value, Mapping):
             groups.append((_words(name), _flat(value)))
         elif name == "doctor":
             groups.append((_words(name), [_finding(entry) for entry in value]))
         else:
             loose.append((_words(name), readable(name, value)))
     return [*groups, *([("other", loose)] if loose else [])]
+
+
+def _of_machine(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the environment of one machine of many, as one group."""
+    others = {name: value for name, value in facts.items() if name != "doctor"}
+    return [*_flat(others), *map(_finding, facts.get("doctor", ()))]
 
 
 def _finding(entry: Mapping[str, str]) -> tuple[str, str]:

@@ -31,7 +31,9 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
     cells = list(run.cells.values())
     failed = sum(cell.status in FAILURES for cell in cells)
     known = sum(cell.status == KNOWN_FAILURE for cell in cells)
-    partial = sum(0 < len(c.rates) < run.plan.repetitions for c in cells)
+    partial = sum(
+        0 < len(c.rates) < run.plan.repetitions - len(c.unpooled) for c in cells
+    )
     begun = sum(cell.status != NOT_MEASURED for cell in cells)
     complete = begun - failed - partial
     rows = [row for _, row in comparison.ranked_rows]

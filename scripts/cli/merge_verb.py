@@ -1,6 +1,8 @@
 """kvmatrix merge: make one run of the shards that machines measured."""
 
+import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +12,16 @@ from report.model.plan_document import plan_document
 from report.terms import numbers
 from scripts.fleet.merging import Merged, merged, missing_of, name_of, parts_of
 from scripts.request import options
+from scripts.request.selection import read_config
 from scripts.request.shard_options import MachineType
 from scripts.show.exit_codes import exit_code_of
-from scripts.show.output import print_note, shown
+from scripts.show.output import Output, print_note, shown
 from scripts.show.run_output import written_report
+from scripts.store.known_passports import with_passports
 from scripts.store.run_places import CannotStart
 from scripts.store.run_store import create_folder, sole_user
 
-_INCOMPLETE = 3
+_INCOMPLETE, _NOTHING = 3, 5
 
 
 @click.command("merge")
@@ -31,9 +35,14 @@ _INCOMPLETE = 3
     metavar="MACHINE",
     help="Leave out what this machine measured, e.g. --without m-1f2e3d4c.",
 )
-@options.RESULTS
+@options.stacked(options.RESULTS, options.CONFIGS, options.OUTPUT)
 def merge(
-    folders: tuple[Path, ...], without: tuple[str, ...], results_dir: Path
+    *,
+    folders: tuple[Path, ...],
+    without: tuple[str, ...],
+    results_dir: Path,
+    configs_dir: Path,
+    **given: Any,
 ) -> None:
     """Make one run of the shards of a run, measured with `run --shard`.
 
@@ -51,30 +60,32 @@ def merge(
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, or a
     directory that another run is using; 3 some cells failed or are missing (all other
-    results are saved), or the run is unfinished; 130 interrupted.
+    results are saved), or the run is unfinished; 5 nothing was measured; 130
+    interrupted.
     """
+    output = Output.of(given)
 
     def work() -> int:
         parts = parts_of(folders)
+        config = read_config(configs_dir)
         with sole_user(results_dir, "results"):
             result = merged(parts, name_of(parts, results_dir), without)
             if not result.lines:
-                raise CannotStart("the shards have no results yet; there is no run", 5)
+                problem = "these shards have no results yet"
+                raise CannotStart(f"{problem}, so there is nothing to merge", _NOTHING)
+            plan = with_passports(result.plan, config, results_dir)
+            result = replace(result, plan=plan)
             path = _written(result, results_dir)
         missing = missing_of(result, parts)
-        for text in missing:
-            print_note(f"warning: {text}")
-        machines = numbers.count(len(result.plan.machines), "machine")
-        click.echo(f"machines  {machines}: {', '.join(result.plan.machines)}")
-        click.echo(f"results   {shown(path)}")
-        if report := written_report(path):
-            click.echo(f"report    {shown(report)}")
+        report = None if output.no_report else written_report(path)
+        _show(result, missing, {"path": path, "report": report}, output)
         return _INCOMPLETE if missing else 0
 
     sys.exit(exit_code_of(work))
 
 
 def _written(result: Merged, results: Path) -> Path:
+    """Create the folder of a merged run; return it."""
     documents: dict[str, Any] = {
         "run": plan_document(result.plan),
         "environment": result.environment,
@@ -82,3 +93,21 @@ def _written(result: Merged, results: Path) -> Path:
     folder = create_folder(results, result.plan.run, documents, measured=result.texts)
     folder.close()
     return folder.path
+
+
+def _show(
+    result: Merged, missing: list[str], places: dict[str, Path | None], output: Output
+) -> None:
+    shown_places = {key: shown(path) if path else None for key, path in places.items()}
+    if output.as_json:
+        head = {"run": result.plan.run, "machines": [*result.plan.machines]}
+        document = {**head, "missing": missing, **shown_places}
+        click.echo(json.dumps(document, indent=1))
+        return
+    for text in missing:
+        print_note(f"warning: {text}")
+    machines = numbers.count(len(result.plan.machines), "machine")
+    click.echo(f"machines  {machines}: {', '.join(result.plan.machines)}")
+    click.echo(f"results   {shown_places['path']}")
+    if shown_places["report"]:
+        click.echo(f"report    {shown_places['report']}")

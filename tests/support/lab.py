@@ -82,9 +82,9 @@ class Lab:
 
     def arguments(self, verb: str, *words: str) -> list[str]:
         places = ["--configs-dir", str(self.root / "configs")]
-        if verb != "ab":
+        if verb not in ("ab", "merge"):
             places += ["--build-dir", str(self.root / "build")]
-        if verb != "list":
+        if verb not in ("list", "merge"):
             places += ["--data-dir", str(self.data)]
         if verb not in ("list", "doctor"):
             places += ["--results-dir", str(self.results)]

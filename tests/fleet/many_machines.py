@@ -1,0 +1,109 @@
+"""Shards of runs with fake engines, each in a directory of its own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from report.model.run import Run
+from report.trust.judge import load_run
+from tests.builders import synthetic_records, synthetic_run
+from tests.support.lab import Lab, make_lab
+
+BENCHMARKS = ("readrandom", "fillseq")
+CONTROL = "alpha-control"
+
+
+def make_site(folder: Path) -> Lab:
+    """Return a lab with two engines, of which the first is the control."""
+    lab = make_lab(folder)
+    lab.scenario(benchmarks=BENCHMARKS)
+    lab.suite(more='control = "one"\n')
+    lab.engine("one", "honest")
+    lab.engine("two", "honest")
+    return lab
+
+
+def measure(lab: Lab, shard: str, machine: str, *words: str) -> Path:
+    """Measure a shard under a machine's name; return its folder, moved away."""
+    done = lab.call(
+        "run", "lab", "-n", "4", "--shard", shard, "--machine", machine, *words
+    )
+    assert done.returncode == 0, done.stderr
+    return moved(lab, f"{machine}-{shard.replace('/', '-of-')}")
+
+
+def moved(lab: Lab, name: str) -> Path:
+    """Move the only run to a directory of its own; return its folder there."""
+    target = lab.root / name
+    target.mkdir()
+    return Path(shutil.move(lab.run_folder, target / lab.run_folder.name))
+
+
+def three_shards(lab: Lab) -> list[Path]:
+    """Measure a run on three machines; return the folders."""
+    return [measure(lab, f"{i}/3", f"m-{i}") for i in (1, 2, 3)]
+
+
+def merge(lab: Lab, *folders: Path, words: tuple[str, ...] = ()) -> Path:
+    """Merge folders and return the folder of the run, moved away."""
+    done = lab.call("merge", *map(str, folders), *words)
+    assert done.returncode == 0, done.stderr
+    return moved(lab, f"merged-{len(list(lab.root.glob('merged-*')))}")
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Return every file of a folder."""
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines of a run folder."""
+    text = (folder / "measurements.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def plan_of(folder: Path) -> dict[str, Any]:
+    """Return run.json of a run folder."""
+    plan: dict[str, Any] = json.loads((folder / "run.json").read_text())
+    return plan
+
+
+Times = Mapping[str, Sequence[Sequence[float]]]  # engine -> chart -> repetitions
+
+
+def many_machines_run(folder: Path, times: Times, machines: Sequence[str]) -> Run:
+    """Return a judged run of charts with these times, in seconds of a repetition.
+
+    `machines` has the machine of each repetition.  The control is CONTROL, of the first
+    engine.
+    """
+    charts = len(next(iter(times.values())))
+    benchmarks = {f"bench{number}": 1.0 for number in range(charts)}
+    names = [(name, name.title(), "", 1.0) for name in times if name != CONTROL]
+    control = (CONTROL, "Again", "control", 1.0)
+    plan = synthetic_run.plan(
+        [*names, control], [("base", "Base", benchmarks)], repetitions=len(machines)
+    )
+    plan["engines"][-1]["twin_of"] = names[0][0]
+    plan["suite"] |= {"latency_repetitions": 0, "control": names[0][0]}
+    plan["machines"] = {
+        name: {"cpu_model": f"of {name}"} for name in sorted({*machines})
+    }
+    lines = [
+        synthetic_records.line(
+            cell,
+            number,
+            1.0 / times[cell["engine"]][int(cell["benchmark"][5:])][number - 1],
+            machine=machine,
+        )
+        for cell in plan["cells"]
+        for number, machine in enumerate(machines, 1)
+    ]
+    in_order = [
+        {**line, "run": plan["run"], "order": i} for i, line in enumerate(lines)
+    ]
+    return load_run(synthetic_run.write_run(folder, plan, in_order))

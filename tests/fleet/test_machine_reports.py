@@ -1,0 +1,109 @@
+"""Verdicts and reports of runs of many machines: pooled, shown apart, at odds."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from report.formats import markdown
+from report.page import report_page
+from report.verdict.comparison import compare
+from report.verdict.contest import Outcome
+from report.verdict.machines import machine_charts, machines_of, split_sentences
+from tests.fleet.many_machines import CONTROL, Times, many_machines_run
+
+pytestmark = pytest.mark.usefixtures("ranked_short_cells")
+
+MACHINES = ["m-a", "m-b", "m-c", "m-d"]
+SPEED = {"m-a": 1.0, "m-b": 1.3, "m-c": 0.85, "m-d": 1.1}
+
+
+def times(
+    machines: list[str],
+    charts: int = 4,
+    beta: dict[str, float] | float = 2.0,
+    noise: float = 0.01,
+    noisy: str = "",
+) -> Times:
+    """Return times of alpha (1 s), beta and the control, scaled by the machine."""
+    random = np.random.default_rng(1)
+    factors = {"alpha": 1.0, "beta": beta, CONTROL: 1.0}
+    speeds = np.asarray([SPEED.get(m, 1.0) for m in machines])
+    spreads = np.asarray([noise * (8 if m == noisy else 1) for m in machines])
+
+    def of(factor: dict[str, float] | float) -> list[float]:
+        ratios = [factor[m] if isinstance(factor, dict) else factor for m in machines]
+        wobble = np.exp(random.normal(0, 1, len(machines)) * spreads)
+        return list(1e-6 * speeds * np.asarray(ratios) * wobble)
+
+    return {name: [of(f) for _ in range(charts)] for name, f in factors.items()}
+
+
+def test_the_speed_of_machines_cancels(tmp_path: Path) -> None:
+    """Each engine's median is of another mixture of machines, but no ratio is."""
+    machines = MACHINES * 3
+    run = many_machines_run(tmp_path, times(machines, beta=1.1), machines)
+    for chart in compare(run).charts:
+        (ranking,) = chart.accepted
+        assert ranking.winner == "alpha"
+        assert ranking.off_best("beta") == pytest.approx(1.1, rel=0.02)
+        low, high = ranking.verdict.behind["beta"]
+        assert 1.05 < low < 1.11 and 1.09 < high < 1.15
+
+
+def test_the_report_has_a_column_for_each_machine(tmp_path: Path) -> None:
+    machines = MACHINES * 3
+    run = many_machines_run(tmp_path, times(machines, beta=2.0), machines)
+    of = machine_charts(run, compare(run))[0]
+    assert [row.engine.name for row in of.rows] == ["alpha", "beta"]
+    assert of.rows[1].by_machine == pytest.approx(
+        dict.fromkeys(MACHINES, 2.0), rel=0.03
+    )
+    page = html.unescape(report_page.render(run))
+    text = markdown.render(run)
+    for machine in MACHINES:
+        assert f'<th scope="col">{machine}</th>' in page
+        assert f" {machine} " in text
+
+
+def test_machines_that_disagree_are_named_and_nobody_wins(tmp_path: Path) -> None:
+    machines = MACHINES * 4
+    ratios = {"m-a": 1.5, "m-b": 1.5, "m-c": 1.5, "m-d": 0.7}
+    run = many_machines_run(tmp_path, times(machines, beta=ratios), machines)
+    compared = compare(run)
+    for chart in compared.charts:
+        (ranking,) = chart.accepted
+        assert ranking.verdict.outcome is Outcome.UNDECIDED
+        assert ranking.verdict.split == {"beta": ("m-d",)}
+    sentence = split_sentences(machine_charts(run, compared))[0]
+    assert sentence.endswith(
+        "Alpha is first over all machines, but Beta is faster on m-d"
+    )
+    assert sentence in html.unescape(report_page.render(run))
+    assert sentence in markdown.render(run)
+
+
+def test_a_machine_out_of_line_is_shown_and_not_pooled(tmp_path: Path) -> None:
+    machines = MACHINES * 6
+    run = many_machines_run(tmp_path, times(machines, noisy="m-b"), machines)
+    standings = {of.name: of.is_pooled for of in machines_of(run)}
+    assert standings == {"m-a": True, "m-b": False, "m-c": True, "m-d": True}
+    cell = run.cell("alpha", "base", "bench0")
+    assert cell and len(cell.repetitions) == 18 and len(cell.unpooled) == 6
+    assert {m.machine for m in cell.unpooled} == {"m-b"}
+    assert not run.is_unfinished
+    of = machine_charts(run, compare(run))[0]
+    assert of.rows[1].by_machine["m-b"] == pytest.approx(2.0, rel=0.3)
+    page, text = html.unescape(report_page.render(run)), markdown.render(run)
+    assert "not pooled: its control differs" in page
+    assert "not pooled: its control differs" in text
+
+
+def test_a_run_of_one_machine_has_no_machines(tmp_path: Path) -> None:
+    run = many_machines_run(tmp_path, times(["m-a"] * 3), ["m-a"] * 3)
+    assert machine_charts(run, compare(run))[0].rows[1].pooled == pytest.approx(
+        2, rel=0.1
+    )

@@ -1,0 +1,245 @@
+"""`merge`: one run of many shards, in any order; what it lacks and refuses."""
+
+import itertools
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from report.trust.judge import load_run
+from tests.fleet.many_machines import (
+    BENCHMARKS,
+    content,
+    lines_of,
+    make_site,
+    measure,
+    merge,
+    moved,
+    plan_of,
+    three_shards,
+)
+from tests.support.lab import Lab
+from tests.support.resealed import edit_lines, edit_plan
+
+PARTS = 3
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return make_site(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, list[Path]]:
+    """Three shards that no test changes."""
+    lab = make_site(tmp_path_factory.mktemp("site"))
+    return lab, three_shards(lab)
+
+
+def test_any_order_gives_the_same_bytes(measured: tuple[Lab, list[Path]]) -> None:
+    lab, folders = measured
+    runs = [content(merge(lab, *order)) for order in itertools.permutations(folders)]
+    assert all(run == runs[0] for run in runs)
+
+
+def test_the_run_has_each_repetition_once_and_its_machine(
+    measured: tuple[Lab, list[Path]],
+) -> None:
+    lab, folders = measured
+    run = load_run(merge(lab, *folders))
+    assert not run.is_unfinished
+    assert [*run.plan.machines] == ["m-1", "m-2", "m-3"]
+    for name, cell in run.cells.items():
+        assert [m.repetition for m in cell.repetitions] == [1, 2, 3, 4], name
+        assert len(cell.canaries) in (0, 3)
+    for benchmark, number in itertools.product(BENCHMARKS, range(1, 5)):
+        machines = {
+            m.machine
+            for m in run.measurements
+            if (m.cell.benchmark, m.repetition) == (benchmark, number)
+        }
+        assert len(machines) == 1
+
+
+def test_parts_are_as_one_run_of_the_same_blocks(lab: Lab) -> None:
+    """Whoever measured a block, and in which shard, leaves no trace but its machine."""
+    whole = measure(lab, "1/1", "m-1")
+    parts = [_part(whole, lab.root / f"part-{n}" / whole.name, n) for n in range(PARTS)]
+    expected = content(merge(lab, whole))
+    for order in itertools.permutations(parts):
+        assert content(merge(lab, *order)) == expected
+
+
+def _part(whole: Path, folder: Path, number: int) -> Path:
+    """Return a folder with a third of the units of a run, as a shard would have."""
+    shutil.copytree(whole, folder)
+    plan = plan_of(whole)
+    units = [u for u in plan["shard"]["units"] if u // 3 % PARTS == number]
+    starts = [0, *itertools.accumulate(len(cells) for _, cells in plan["order"])]
+    own = {o for u in units for o in range(starts[u], starts[u + 1])}
+    is_first = number == 0
+
+    def narrow(document: dict[str, object]) -> None:
+        changed = {"index": number + 1, "count": PARTS, "canary": is_first}
+        document["shard"] = {**plan["shard"], **changed, "units": units}
+
+    def keep(lines: list[dict[str, object]]) -> None:
+        lines[:] = [
+            line
+            for line in lines
+            if (is_first if line["pass"] == "canary" else line["order"] in own)
+        ]
+
+    edit_lines(folder / "measurements.jsonl", keep)
+    edit_plan(folder, narrow)
+    return folder
+
+
+def test_what_is_missing_is_named_with_its_command(
+    measured: tuple[Lab, list[Path]],
+) -> None:
+    lab, folders = measured
+    done = lab.call("merge", str(folders[0]), str(folders[2]))
+    merged = moved(lab, f"merged-{len(list(lab.root.glob('merged-*')))}")
+    assert done.returncode == 3
+    text = " ".join(done.stderr.split())
+    command = "scripts/kvmatrix run lab -n 4"
+    assert f"shard 2/3 is missing; measure it with: {command}" in text
+    assert "--shard 2/3" in text and "blocks missing: base/" in text
+    assert load_run(merged).is_unfinished
+    again = merge(lab, merged, folders[1])
+    assert _unnamed(again) == _unnamed(merge(lab, *folders))
+
+
+def _unnamed(folder: Path) -> list[dict[str, object]]:
+    left = ("run", "plan", "checksum")
+    return [{k: v for k, v in x.items() if k not in left} for x in lines_of(folder)]
+
+
+def test_half_a_shard_is_merged_and_named(lab: Lab) -> None:
+    folders = three_shards(lab)
+    file = folders[1] / "measurements.jsonl"
+    file.write_bytes(file.read_bytes()[:-40])
+    done = lab.call("merge", *map(str, folders))
+    assert done.returncode == 3
+    command = f"scripts/kvmatrix resume {folders[1]}"
+    assert f"shard 2/3 is unfinished; on its machine: {command}" in done.stderr
+    assert load_run(lab.run_folder).is_unfinished
+
+
+def test_a_machine_can_be_left_out(measured: tuple[Lab, list[Path]]) -> None:
+    lab, folders = measured
+    done = lab.call("merge", *map(str, folders), "--without", "m-2", "--json")
+    folder = moved(lab, f"merged-{len(list(lab.root.glob('merged-*')))}")
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["machines"] == ["m-1", "m-3"]
+    assert {line["machine"] for line in lines_of(folder)} == {"m-1", "m-3"}
+
+
+def test_a_directory_of_shards_is_the_same_as_its_shards(
+    measured: tuple[Lab, list[Path]], tmp_path: Path
+) -> None:
+    lab, folders = measured
+    for number, folder in enumerate(folders):
+        shutil.copytree(folder, tmp_path / f"{folder.name}-{number}")
+    assert content(merge(lab, tmp_path)) == content(merge(lab, *folders))
+
+
+def _other_executable(lab: Lab) -> None:
+    lab.install("two", "honest", build="build")
+    path = lab.executable("two")
+    path.write_text(f"{path.read_text()}# another build\n")
+
+
+def _other_setting(lab: Lab) -> None:
+    lab.scenario(benchmarks=BENCHMARKS, more="batch_size = 2\n")
+
+
+def _other_engine(lab: Lab) -> None:
+    lab.engine("three", "honest")
+
+
+def _other_benchmark(lab: Lab) -> None:
+    lab.scenario(benchmarks=("readrandom", "fillrandom"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "problem"),
+    [
+        (_other_executable, (), "engine two: executable "),
+        (_other_setting, (), "one/base: batch_size was not set, is now 2"),
+        (_other_engine, (), "engine three: only here"),
+        (_other_benchmark, (), "cells: "),
+        (None, ("--seed", "7"), "seed: 301 there, 7 here"),
+        (None, ("-n", "5"), "repetitions: 4 there, 5 here"),
+    ],
+)
+def test_shards_of_another_run_are_refused(
+    lab: Lab,
+    change: Callable[[Lab], None] | None,
+    words: tuple[str, ...],
+    problem: str,
+) -> None:
+    first = measure(lab, "1/2", "m-1")
+    if change:
+        change(lab)
+    second = measure(lab, "2/2", "m-2", *words)
+    for order in ((first, second), (second, first)):
+        done = lab.call("merge", *map(str, order))
+        assert done.returncode == 2
+        assert problem in done.stderr
+        assert "merge only shards of one commit, build and command" in done.stderr
+        assert not list(lab.results.glob("2*"))
+
+
+def test_what_two_shards_measured_is_refused(lab: Lab) -> None:
+    first = measure(lab, "1/2", "m-1")
+    second = measure(lab, "1/2", "m-2")
+    done = lab.call("merge", str(first), str(second))
+    assert done.returncode == 2
+    assert f"{first}" in done.stderr and f"{second}" in done.stderr
+    assert "leave one of the two directories out" in done.stderr
+
+
+def test_two_machines_of_one_name_are_refused(lab: Lab) -> None:
+    folders = [measure(lab, f"{i}/2", "m-1") for i in (1, 2)]
+    edit_plan(folders[1], lambda plan: plan["machine"].update(cpu_model="another"))
+    done = lab.call("merge", *map(str, folders))
+    assert done.returncode == 2
+    assert "machine m-1 is not the one of" in done.stderr
+    assert "cpu_model differ" in done.stderr and "--machine" in done.stderr
+
+
+def test_another_method_is_refused(lab: Lab) -> None:
+    folders = [measure(lab, f"{i}/2", f"m-{i}") for i in (1, 2)]
+    edit_plan(folders[1], lambda plan: plan.update(method=1))
+    done = lab.call("merge", *map(str, folders))
+    assert done.returncode == 2
+    assert "recorded in method 1" in done.stderr
+
+
+def test_a_whole_run_is_no_shard(lab: Lab) -> None:
+    assert lab.call("run", "lab").returncode == 0
+    done = lab.call("merge", str(lab.run_folder))
+    assert done.returncode == 2
+    assert "is a whole run, not a shard of one" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["run.json", "environment.json"])
+def test_a_damaged_shard_is_named(lab: Lab, name: str) -> None:
+    folders = [measure(lab, f"{i}/2", f"m-{i}") for i in (1, 2)]
+    (folders[1] / name).unlink()
+    done = lab.call("merge", *map(str, folders))
+    assert done.returncode == 2
+    assert str(folders[1]) in done.stderr
+    assert not list(lab.results.glob("2*"))
+
+
+def test_shards_without_results_are_no_run(lab: Lab) -> None:
+    folder = measure(lab, "1/2", "m-1")
+    (folder / "measurements.jsonl").write_text("")
+    done = lab.call("merge", str(folder))
+    assert done.returncode == 5
+    assert "nothing to merge" in done.stderr

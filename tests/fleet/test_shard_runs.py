@@ -1,0 +1,119 @@
+"""`run --shard`: what a shard measures, how it resumes, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.fleet.many_machines import BENCHMARKS, lines_of, make_site, measure, plan_of
+from tests.support.lab import Lab
+
+ROUNDS = 4
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return make_site(tmp_path)
+
+
+def repetitions(folder: Path, pass_: str = "throughput") -> set[tuple[str, int]]:
+    """Return (benchmark, repetition) of the lines of a pass."""
+    lines = [line for line in lines_of(folder) if line["pass"] == pass_]
+    return {(line["benchmark"], line["repetition"]) for line in lines}
+
+
+def test_shards_measure_each_block_once_with_all_engines(lab: Lab) -> None:
+    folders = [measure(lab, f"{i}/3", f"m-{i}") for i in (1, 2, 3)]
+    shares = [repetitions(folder) for folder in folders]
+    assert sum(map(len, shares)) == len(BENCHMARKS) * ROUNDS
+    assert set.union(*shares) == {(b, n) for b in BENCHMARKS for n in range(1, 5)}
+    for folder, share in zip(folders, shares, strict=True):
+        for benchmark, number in share:
+            of_block = [
+                line["engine"]
+                for line in lines_of(folder)
+                if (line["benchmark"], line["repetition"]) == (benchmark, number)
+            ]
+            assert sorted(of_block) == ["one", "one-control", "two"]
+
+
+def test_every_machine_begins_with_the_same_canary(lab: Lab) -> None:
+    lines = [lines_of(measure(lab, f"{i}/2", f"m-{i}")) for i in (1, 2)]
+    for index, of_shard in enumerate(lines, 1):
+        begin = of_shard[:3]
+        assert {line["pass"] for line in begin} == {"canary"}
+        assert {line["repetition"] for line in begin} == {ROUNDS + index}
+        assert {line["pass"] for line in of_shard[3:]} == {"throughput"}
+    assert lines[0][0]["benchmark"] == lines[1][0]["benchmark"]
+
+
+def test_a_machine_measures_its_canary_once(lab: Lab) -> None:
+    for index in (1, 2):
+        shard = f"{index}/2"
+        words = ("run", "lab", "-n", "4", "--shard", shard, "--machine", "m-1")
+        assert lab.call(*words).returncode == 0
+    folders = sorted(lab.results.iterdir(), key=lambda p: plan_of(p)["shard"]["index"])
+    assert [plan_of(folder)["shard"]["canary"] for folder in folders] == [True, False]
+
+
+def test_the_machine_has_a_name_that_reveals_nothing(lab: Lab) -> None:
+    assert lab.call("run", "lab", "-n", "4", "--shard", "1/2").returncode == 0
+    name = lab.plan()["shard"]["machine"]
+    ids = [Path("/etc/machine-id"), Path("/etc/hostname")]
+    assert name.startswith("m-") and len(name) == 10
+    assert not any(p.exists() and p.read_text().strip() in name for p in ids)
+
+
+def test_a_shard_is_resumed(lab: Lab) -> None:
+    words = ("run", "lab", "-n", "4", "--shard", "2/3", "--machine", "m-2")
+    assert lab.run_until_killed(9, *words)
+    begun = lab.lines()
+    assert lab.call("resume", "@last").returncode == 0
+    assert lab.lines()[: len(begun)] == begun
+    whole = measure(make_site(lab.root / "again"), "2/3", "m-2")
+    assert [line["order"] for line in lab.lines()] == [
+        line["order"] for line in lines_of(whole)
+    ]
+
+
+def test_a_finished_shard_is_complete(lab: Lab) -> None:
+    done = lab.call("run", "lab", "-n", "4", "--shard", "1/2", "--json")
+    assert done.returncode == 0
+    assert '"finished": 15,\n "planned": 15' in done.stdout
+    assert "nothing to do" in lab.call("resume", "@last").stderr
+
+
+def test_nothing_is_measured_after_a_canary_that_failed(lab: Lab) -> None:
+    lab.scenario(benchmarks=("fillrandom",))
+    lab.engine("bad", "crash")
+    done = lab.call("run", "lab", "-n", "4", "--shard", "1/2")
+    assert done.returncode == 4
+    assert "the canary failed, so this machine is not used: bad/base/" in done.stderr
+    assert {line["pass"] for line in lab.lines()} == {"canary"}
+    assert lab.call("resume", "@last").returncode == 4
+
+
+def test_a_dry_run_shows_the_shard(lab: Lab) -> None:
+    shard = lab.call("run", "lab", "-n", "4", "--shard", "1/2", "--dry-run", "--json")
+    whole = lab.call("run", "lab", "-n", "4", "--dry-run", "--json")
+    assert shard.returncode == whole.returncode == 0
+    assert '"repetitions": 3' in shard.stdout and '"repetitions": 3' not in whole.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--shard", "0/2"), "expected I from 1 to N"),
+        (("--shard", "3/2"), "expected I from 1 to N"),
+        (("--shard", "1"), "not of the form I/N"),
+        (("--shard", "1/99999"), "N up to 10,000"),
+        (("--shard", "9/9"), "the run has only 8 blocks; use fewer shards"),
+        (("--shard", "1/2", "--no-control"), "leave the option out"),
+        (("--machine", "m-1"), "add --shard I/N"),
+        (("--shard", "1/2", "--machine", "Host.example"), "is not a name"),
+    ],
+)
+def test_what_is_refused(lab: Lab, words: tuple[str, ...], problem: str) -> None:
+    done = lab.call("run", "lab", "-n", "4", *words)
+    assert done.returncode == 2
+    assert problem in " ".join(done.stderr.split())
+    assert not list(lab.results.glob("2*"))
