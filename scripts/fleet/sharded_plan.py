@@ -9,10 +9,11 @@ from typing import Any
 
 from report.model.plan import CANARY, Plan, Shard
 from report.model.plan_document import PLAN, plan_document
-from report.model.run_folder import read_lines
+from report.model.run_folder import read_current_plan, read_lines
 from report.terms import numbers
 from report.terms.documents import ResultsError, parse_object, read_bytes
 from scripts.fleet.shards import units_of_shard, with_canary
+from scripts.forecast.prediction import run_seconds
 from scripts.planning.blocks import blocks_of
 from scripts.store.run_places import CannotStart
 from scripts.store.run_store import all_runs
@@ -29,6 +30,7 @@ class ShardRequest:
     index: int  # from 1
     count: int
     machine: str = ""
+    times: Path | None = None  # a run whose times are those of the blocks
 
 
 def sharded_plan(
@@ -42,8 +44,9 @@ def sharded_plan(
     if not machine:
         problem = "this machine has no machine-id, from which its name could be made"
         raise CannotStart(f"{problem}; pass --machine NAME")
-    plan = with_canary(plan)
-    units = units_of_shard(plan, request.index, request.count)
+    known = _times_of(request.times) if request.times else {}
+    plan = with_canary(plan, known)
+    units = units_of_shard(plan, request.index, request.count, known)
     if not units:
         blocks = numbers.count(len(blocks_of(plan)), "block")
         problem = f"--shard {request.index}/{request.count}: the run has only {blocks}"
@@ -51,6 +54,14 @@ def sharded_plan(
     is_first = not _has_canary(results, plan, machine)
     shard = Shard(request.index, request.count, units, is_first, machine)
     return replace(plan, shard=shard)
+
+
+def _times_of(run: Path) -> dict[str, float]:
+    """Return the seconds of the cells of a run.  Raises CannotStart if it has none."""
+    seconds = run_seconds(read_current_plan(run), run)
+    if not seconds:
+        raise CannotStart(f"--times {run}: the run has no results; choose another")
+    return seconds
 
 
 def matrix(document: Mapping[str, Any]) -> dict[str, Any]:

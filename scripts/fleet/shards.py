@@ -1,36 +1,32 @@
 """The shards of a plan that several machines measure: which blocks each of them has.
 
-A shard depends only on the plan, never on the machine or on what was measured on it,
-so that machines that know nothing of each other divide the plan alike.
+A shard depends only on the plan and on times that all machines know, never on a machine
+itself, so that machines that know nothing of each other divide the plan alike.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from report.model.plan import CONTROL, Plan
-from scripts.forecast.guess import guess_seconds, sharers_of
+from scripts.forecast.prediction import Forecast
 from scripts.planning.blocks import Block, blocks_of
 from scripts.planning.order import ScheduledRepetition
 
+Seconds = Mapping[str, float]  # by cell_key()
 
-def guessed_block_s(plan: Plan, blocks: Sequence[Block]) -> list[float]:
-    """Return a guess at the seconds of each block, equal on all machines."""
-    anywhere, sharers = replace(plan, machine={}), sharers_of(plan)
-    seconds: dict[tuple[int, bool], float] = {}
 
-    def of_cell(index: int, repetition: int) -> float:
-        key = index, plan.is_latency(repetition)
-        if key not in seconds:
-            scheduled = ScheduledRepetition(index, 0, repetition)
-            seconds[key] = guess_seconds(anywhere, scheduled, sharers.get(index, 1))
-        return seconds[key]
+def block_seconds(plan: Plan, blocks: Sequence[Block], known: Seconds) -> list[float]:
+    """Return the predicted seconds of each block, equal on all machines.
 
+    Those of cells that are not `known` are guessed.
+    """
+    forecast = Forecast(replace(plan, machine={}), known)
     return [
         sum(
-            of_cell(index, block.repetition)
+            forecast.seconds(ScheduledRepetition(index, 0, block.repetition))
             for unit in block.units
             for index in plan.order[unit].cells
         )
@@ -67,14 +63,14 @@ def dealt(
     return [sorted(shard) for shard in chosen]
 
 
-def with_canary(plan: Plan) -> Plan:
+def with_canary(plan: Plan, known: Seconds) -> Plan:
     """Return a plan for several machines, each of which first measures its canary.
 
     It is the shortest block with the control, or of all blocks if no engine is
     measured twice.
     """
     blocks = [b for b in blocks_of(plan) if b.charts and b.repetition == 1]
-    seconds = guessed_block_s(plan, blocks)
+    seconds = block_seconds(plan, blocks, known)
     controls = {engine.name for engine in plan.engines if engine.role == CONTROL}
 
     def has_control(block: Block) -> bool:
@@ -88,11 +84,13 @@ def with_canary(plan: Plan) -> Plan:
     return replace(plan, canary=by_length[0][2] if by_length else ())
 
 
-def units_of_shard(plan: Plan, index: int, count: int) -> tuple[int, ...]:
+def units_of_shard(
+    plan: Plan, index: int, count: int, known: Seconds
+) -> tuple[int, ...]:
     """Return the units of shard `index` of `count` of a plan, from 1.
 
     There are none if the plan has fewer blocks than shards.
     """
     blocks = blocks_of(plan)
-    own = dealt(blocks, guessed_block_s(plan, blocks), count)[index - 1]
+    own = dealt(blocks, block_seconds(plan, blocks, known), count)[index - 1]
     return tuple(unit for number in own for unit in blocks[number].units)

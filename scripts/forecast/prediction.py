@@ -119,14 +119,14 @@ def load_history(results: Path, plan: Plan) -> dict[str, float]:
         try:
             earlier = read_current_plan(path)
             if dict(earlier.machine) == dict(plan.machine):
-                history = {**_medians(earlier, path), **history}
+                history = {**run_seconds(earlier, path), **history}
         except ResultsError:
             continue  # a damaged run predicts nothing
     return history
 
 
-def _medians(plan: Plan, path: Path) -> dict[str, float]:
-    """Return the seconds of each cell of a run.
+def run_seconds(plan: Plan, path: Path) -> dict[str, float]:
+    """Return the seconds of each cell of a run, by cell_key().
 
     They are the median without the fill plus the mean of the fill: of the cells that
     share a database, the first in a random order fills it.

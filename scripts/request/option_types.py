@@ -31,7 +31,8 @@ _LISTED = {"SUITE": "scripts/kvmatrix list suites"}
 # of a recorded command.
 _PLACES = (
     *("--data-dir", "--results-dir", "--build-dir", "--configs-dir"),
-    *("--a", "--b", "--device", "--format-device", "--shard", "--machine"),
+    *("--a", "--b", "--device", "--format-device"),
+    *("--shard", "--machine", "--times"),
 )
 
 

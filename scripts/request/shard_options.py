@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from scripts.fleet.sharded_plan import ShardRequest
-from scripts.request.options import stacked
+from scripts.request import options
 
 MOST_SHARDS = 10_000
 _SHARD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
@@ -58,7 +58,7 @@ class MachineType(click.ParamType[str]):
         return str(value)
 
 
-SHARD_OPTIONS = stacked(
+SHARD_OPTIONS = options.stacked(
     click.option(
         "--shard",
         type=ShardType(),
@@ -66,6 +66,14 @@ SHARD_OPTIONS = stacked(
         help="Measure shard I of N, each in a folder of its own, usually on a machine"
         " of its own, e.g. --shard 2/8; `kvmatrix merge` makes one run of them."
         "  Includes --control.",
+    ),
+    click.option(
+        "--times",
+        type=options.FOLDER,
+        metavar="RUN",
+        help="With --shard: deal the work by the times in this directory of an earlier"
+        " run, the same for all shards, e.g. --times results/20261121-014500-quick."
+        "  [default: by a guess]",
     ),
     click.option(
         "--machine",
@@ -87,9 +95,11 @@ def shard_request(given: Mapping[str, Any]) -> ShardRequest | None:
         if source is ParameterSource.COMMANDLINE:
             problem = "names the machine of a shard; add --shard I/N"
             raise click.UsageError(f"--machine: {problem}")
+        if given["times"]:
+            raise click.UsageError("--times: deals the work of shards; add --shard I/N")
         return None
     if given["control"] is False:
         problem = "--no-control: a shard is judged by its control"
         raise click.UsageError(f"{problem}; leave the option out")
     index, count = given["shard"]
-    return ShardRequest(index, count, given["machine"] or "")
+    return ShardRequest(index, count, given["machine"] or "", given["times"])

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from report.model.run import Run
-from report.trust.judge import load_run
+from report.model.plan_document import plan_of as plan_of_document
+from report.model.run import Measurement, Run
+from report.model.run_folder import NO_MEASUREMENTS, RecordedRun
+from report.trust.judge import judge
 from tests.builders import synthetic_records, synthetic_run
 from tests.support.lab import Lab, make_lab
 
@@ -75,35 +78,35 @@ def plan_of(folder: Path) -> dict[str, Any]:
 Times = Mapping[str, Sequence[Sequence[float]]]  # engine -> chart -> repetitions
 
 
-def many_machines_run(folder: Path, times: Times, machines: Sequence[str]) -> Run:
-    """Return a judged run of charts with these times, in seconds of a repetition.
+def many_machines_run(times: Times, machines: Sequence[str], path: Path) -> Run:
+    """Return a judged run of charts with these times, in seconds per operation.
 
     `machines` has the machine of each repetition.  The control is CONTROL, of the first
-    engine.
+    engine.  Nothing is written to `path`.
     """
     charts = len(next(iter(times.values())))
     benchmarks = {f"bench{number}": 1.0 for number in range(charts)}
     names = [(name, name.title(), "", 1.0) for name in times if name != CONTROL]
     control = (CONTROL, "Again", "control", 1.0)
-    plan = synthetic_run.plan(
+    document = synthetic_run.plan(
         [*names, control], [("base", "Base", benchmarks)], repetitions=len(machines)
     )
-    plan["engines"][-1]["twin_of"] = names[0][0]
-    plan["suite"] |= {"latency_repetitions": 0, "control": names[0][0]}
-    plan["machines"] = {
-        name: {"cpu_model": f"of {name}"} for name in sorted({*machines})
-    }
-    lines = [
-        synthetic_records.line(
-            cell,
-            number,
-            1.0 / times[cell["engine"]][int(cell["benchmark"][5:])][number - 1],
-            machine=machine,
+    document["engines"][-1]["twin_of"] = names[0][0]
+    document["suite"] |= {"latency_repetitions": 0, "control": names[0][0]}
+    facts = {name: {"cpu_model": f"of {name}"} for name in sorted({*machines})}
+    document["machines"] = facts
+    measurements = [
+        Measurement.of(
+            synthetic_records.line(
+                cell,
+                number,
+                1.0 / times[cell["engine"]][int(cell["benchmark"][5:])][number - 1],
+                machine=machine,
+            )
         )
-        for cell in plan["cells"]
+        for cell in document["cells"]
         for number, machine in enumerate(machines, 1)
     ]
-    in_order = [
-        {**line, "run": plan["run"], "order": i} for i, line in enumerate(lines)
-    ]
-    return load_run(synthetic_run.write_run(folder, plan, in_order))
+    lines = replace(NO_MEASUREMENTS, measurements=tuple(measurements))
+    plan = plan_of_document(document, path)
+    return judge(RecordedRun(path, plan, lines, synthetic_run.environment(), document))

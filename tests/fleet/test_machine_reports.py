@@ -45,7 +45,7 @@ def times(
 def test_the_speed_of_machines_cancels(tmp_path: Path) -> None:
     """Each engine's median is of another mixture of machines, but no ratio is."""
     machines = MACHINES * 3
-    run = many_machines_run(tmp_path, times(machines, beta=1.1), machines)
+    run = many_machines_run(times(machines, beta=1.1), machines, tmp_path)
     for chart in compare(run).charts:
         (ranking,) = chart.accepted
         assert ranking.winner == "alpha"
@@ -56,7 +56,7 @@ def test_the_speed_of_machines_cancels(tmp_path: Path) -> None:
 
 def test_the_report_has_a_column_for_each_machine(tmp_path: Path) -> None:
     machines = MACHINES * 3
-    run = many_machines_run(tmp_path, times(machines, beta=2.0), machines)
+    run = many_machines_run(times(machines, beta=2.0), machines, tmp_path)
     of = machine_charts(run, compare(run))[0]
     assert [row.engine.name for row in of.rows] == ["alpha", "beta"]
     assert of.rows[1].by_machine == pytest.approx(
@@ -72,7 +72,7 @@ def test_the_report_has_a_column_for_each_machine(tmp_path: Path) -> None:
 def test_machines_that_disagree_are_named_and_nobody_wins(tmp_path: Path) -> None:
     machines = MACHINES * 4
     ratios = {"m-a": 1.5, "m-b": 1.5, "m-c": 1.5, "m-d": 0.7}
-    run = many_machines_run(tmp_path, times(machines, beta=ratios), machines)
+    run = many_machines_run(times(machines, beta=ratios), machines, tmp_path)
     compared = compare(run)
     for chart in compared.charts:
         (ranking,) = chart.accepted
@@ -88,7 +88,7 @@ def test_machines_that_disagree_are_named_and_nobody_wins(tmp_path: Path) -> Non
 
 def test_a_machine_out_of_line_is_shown_and_not_pooled(tmp_path: Path) -> None:
     machines = MACHINES * 6
-    run = many_machines_run(tmp_path, times(machines, noisy="m-b"), machines)
+    run = many_machines_run(times(machines, noisy="m-b"), machines, tmp_path)
     standings = {of.name: of.is_pooled for of in machines_of(run)}
     assert standings == {"m-a": True, "m-b": False, "m-c": True, "m-d": True}
     cell = run.cell("alpha", "base", "bench0")
@@ -103,7 +103,7 @@ def test_a_machine_out_of_line_is_shown_and_not_pooled(tmp_path: Path) -> None:
 
 
 def test_a_run_of_one_machine_has_no_machines(tmp_path: Path) -> None:
-    run = many_machines_run(tmp_path, times(["m-a"] * 3), ["m-a"] * 3)
+    run = many_machines_run(times(["m-a"] * 3), ["m-a"] * 3, tmp_path)
     assert machine_charts(run, compare(run))[0].rows[1].pooled == pytest.approx(
         2, rel=0.1
     )

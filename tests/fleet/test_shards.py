@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from report.model.plan import Plan
-from scripts.fleet.shards import dealt, guessed_block_s, units_of_shard, with_canary
+from scripts.fleet.shards import block_seconds, dealt, units_of_shard, with_canary
+from scripts.forecast.prediction import cell_key
 from scripts.planning.blocks import Block, blocks_of
 from tests.builders import simple_plans
 
@@ -44,7 +45,7 @@ def test_the_blocks_are_the_plan_each_unit_once(plan: Plan) -> None:
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_every_unit_is_in_one_shard(plan: Plan, count: int) -> None:
-    shards = [units_of_shard(plan, i, count) for i in range(1, count + 1)]
+    shards = [units_of_shard(plan, i, count, {}) for i in range(1, count + 1)]
     units = [unit for shard in shards for unit in shard]
     assert sorted(units) == list(range(len(plan.order)))
 
@@ -52,14 +53,14 @@ def test_every_unit_is_in_one_shard(plan: Plan, count: int) -> None:
 def test_no_block_is_divided(plan: Plan) -> None:
     whole = [set(block.units) for block in blocks_of(plan)]
     for index in (1, 2, 3):
-        shard = set(units_of_shard(plan, index, 3))
+        shard = set(units_of_shard(plan, index, 3, {}))
         assert all(block <= shard or not block & shard for block in whole)
 
 
 def test_shards_do_not_depend_on_the_machine(plan: Plan) -> None:
     other = replace(plan, machine={"logical_cpus": 128}, run="another")
     for index in (1, 2, 3):
-        assert units_of_shard(plan, index, 3) == units_of_shard(other, index, 3)
+        assert units_of_shard(plan, index, 3, {}) == units_of_shard(other, index, 3, {})
 
 
 def block(name: str, repetition: int) -> Block:
@@ -84,12 +85,22 @@ def test_the_rest_is_dealt_longest_first() -> None:
 
 def test_more_shards_than_blocks_leave_some_without(plan: Plan) -> None:
     count = len(blocks_of(plan)) + 1
-    empty = [i for i in range(1, count + 1) if not units_of_shard(plan, i, count)]
+    empty = [i for i in range(1, count + 1) if not units_of_shard(plan, i, count, {})]
     assert len(empty) == 1
+
+
+def test_known_times_replace_guesses(plan: Plan) -> None:
+    """The reads of each engine are known to be long."""
+    reads = [cell for cell in plan.cells if cell.benchmark == "readseq"]
+    known = {cell_key(plan, cell, latency=False): 1000.0 for cell in reads}
+    blocks = [block for block in blocks_of(plan) if block.charts]
+    seconds = block_seconds(plan, blocks, known)
+    are_long = [("base", "readseq") in block.charts for block in blocks]
+    assert [s >= 3000 for s in seconds] == are_long
 
 
 def test_the_canary_is_the_shortest_block_with_the_control(plan: Plan) -> None:
     blocks = [b for b in blocks_of(plan) if b.repetition == 1]
-    seconds = guessed_block_s(plan, blocks)
+    seconds = block_seconds(plan, blocks, {})
     shortest = blocks[seconds.index(min(seconds))]
-    assert charts(plan, with_canary(plan).canary) == charts(plan, shortest.units)
+    assert charts(plan, with_canary(plan, {}).canary) == charts(plan, shortest.units)
