@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
+from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.session_flow import concluded_ab, run_with_progress
 from scripts.measure.runner import Request, open_runner
 from scripts.planning.engine_choice import finder
@@ -26,7 +27,6 @@ from scripts.request.selection import (
 )
 from scripts.show.ab_view import make_ab_view
 from scripts.show.dry_run import show_dry_run
-from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output
 from scripts.store.run_places import RunPlaces
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import ChoiceType, ShareType, check_globs
-from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import print_note
 from scripts.store.run_store import JUDGED_KINDS, all_runs, find_run, is_ab_run
 

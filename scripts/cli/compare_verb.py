@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import ChoiceType, ShareType, check_globs, matching
-from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import print_error
 from scripts.show.print_lines import put
 from scripts.store.run_store import find_run

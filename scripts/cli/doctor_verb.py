@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from report.config.config_types import Config, SuiteConfig
+from scripts.cli.exit_codes import exit_code_of
 from scripts.doctor.admission import full, subject_of
 from scripts.doctor.doctor_progress import progress_on
 from scripts.doctor.finding import Finding, Severity
@@ -28,7 +29,6 @@ from scripts.planning.found_engines import (
 )
 from scripts.request import options
 from scripts.request.selection import read_config, suite_of
-from scripts.show.exit_codes import exit_code_of
 from scripts.show.listing import suite_plan
 from scripts.show.output import Output
 from scripts.store.own_files import work_folder

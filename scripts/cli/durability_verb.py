@@ -23,6 +23,7 @@ from report.config.durability_suite import (
 from report.config.toml_table import unknown
 from report.durability.durability_plan import DurabilityPlan
 from report.model.plan import Engine
+from scripts.cli.exit_codes import exit_code_of
 from scripts.durability.durability_session import (
     BLOCK_LOG,
     DurabilitySession,
@@ -45,7 +46,6 @@ from scripts.show.durability_view import (
     dry_run_lines,
     progress_view,
 )
-from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output, print_note
 from scripts.store.run_places import (
     CannotStart,

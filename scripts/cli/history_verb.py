@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import (
     ChoiceType,
@@ -20,7 +21,6 @@ from scripts.request.option_types import (
     check_globs,
     matching,
 )
-from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import print_error, shown
 from scripts.store.run_store import JUDGED_KINDS, find_run
 

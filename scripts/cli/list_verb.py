@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from scripts.cli.exit_codes import exit_code_of
 from scripts.machine.system_access import SystemAccess
 from scripts.planning.engine_choice import finder
 from scripts.request import options
 from scripts.request.option_types import names
 from scripts.request.selection import chosen_engines, read_config, suite_of
-from scripts.show.exit_codes import exit_code_of
 from scripts.show.listing import Document, list_document, list_lines, shows_broken
 from scripts.show.output import print_note
 from scripts.show.run_list import run_entries

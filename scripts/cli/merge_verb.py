@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,11 @@ import click
 
 from report.model.plan_document import plan_document
 from report.terms import numbers
+from scripts.cli.exit_codes import exit_code_of
 from scripts.fleet.merging import Merged, merged, missing_of, name_of, parts_of
 from scripts.request import options
 from scripts.request.selection import read_config
 from scripts.request.shard_options import MachineType
-from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output, print_note, shown
 from scripts.show.run_output import written_report
 from scripts.store.known_passports import with_passports
@@ -66,22 +67,35 @@ def merge(
     output = Output.of(given)
 
     def work() -> int:
-        parts = parts_of(folders)
-        config = read_config(configs_dir)
-        with sole_user(results_dir, "results"):
-            result = merged(parts, name_of(parts, results_dir), without)
-            if not result.lines:
-                problem = "these shards have no results yet"
-                raise CannotStart(f"{problem}, so there is nothing to merge", _NOTHING)
-            plan = with_passports(result.plan, config, results_dir)
-            result = replace(result, plan=plan)
-            path = _written(result, results_dir)
-        missing = missing_of(result, parts)
-        report = None if output.no_report else written_report(path)
-        _show(result, missing, {"path": path, "report": report}, output)
-        return _INCOMPLETE if missing else 0
+        return merged_run(folders, results_dir, configs_dir, output, without)
 
     sys.exit(exit_code_of(work))
+
+
+def merged_run(
+    folders: Sequence[Path],
+    results: Path,
+    configs: Path,
+    output: Output,
+    without: Sequence[str] = (),
+) -> int:
+    """Merge folders into a run in `results`, and show it; return the exit code.
+
+    Raises the errors that exit_code_of() handles.
+    """
+    parts, config = parts_of(folders), read_config(configs)
+    with sole_user(results, "results"):
+        result = merged(parts, name_of(parts, results), without)
+        if not result.lines:
+            problem = "these shards have no results yet"
+            raise CannotStart(f"{problem}, so there is nothing to merge", _NOTHING)
+        plan = with_passports(result.plan, config, results)
+        result = replace(result, plan=plan)
+        path = _written(result, results)
+    missing = missing_of(result, parts)
+    report = None if output.no_report else written_report(path)
+    _show(result, missing, {"path": path, "report": report}, output)
+    return _INCOMPLETE if missing else 0
 
 
 def _written(result: Merged, results: Path) -> Path:

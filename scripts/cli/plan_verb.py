@@ -12,6 +12,7 @@ import click
 from report.model.plan import CellName, Plan
 from report.stats.scaling import LEAST_SIZES
 from report.terms import numbers
+from scripts.cli.exit_codes import exit_code_of
 from scripts.forecast.size_history import Samples, collect
 from scripts.forecast.suite_estimate import CellEstimate, Room, estimate_suite
 from scripts.machine.host import environment_document
@@ -31,7 +32,6 @@ from scripts.request.selection import (
     suite_of,
 )
 from scripts.show.estimate_text import document, text
-from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output, print_error
 from scripts.show.run_output import view_for
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
@@ -150,7 +150,7 @@ def predict_suite(
 ) -> int:
     """Measure if requested, predict and print; return the exit code.
 
-    Raises the errors that scripts.show.exit_codes turns into a message.
+    Raises the errors that scripts.cli.exit_codes turns into a message.
     """
     measuring = replace(places, results=places.results / PLANS)
     with open_runner(measuring, system) as runner:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
+from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import ChoiceType
-from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import shown
 from scripts.store.report_file import FORMATS, target_of, write_report
 from scripts.store.run_store import EVERY_KIND, find_run

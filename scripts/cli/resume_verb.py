@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.session_flow import conclude, concluded_ab
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.events import P, SessionResult
@@ -19,7 +20,6 @@ from scripts.request import options
 from scripts.request.build_folders import BUILDS, builds_of
 from scripts.request.selection import read_config
 from scripts.show.ab_view import make_ab_view
-from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output, print_note
 from scripts.show.run_output import resume_command, view_for
 from scripts.show.run_summary import RunResult

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.session_flow import conclude, run_with_progress
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, open_runner
@@ -19,7 +20,6 @@ from scripts.request.selection import (
 )
 from scripts.request.shard_options import SHARD_OPTIONS, shard_request
 from scripts.show.dry_run import dry_run_document, dry_run_lines, show_dry_run
-from scripts.show.exit_codes import exit_code_of
 from scripts.show.output import Output
 from scripts.show.run_output import resume_command, view_for
 from scripts.show.run_summary import RunResult

@@ -15,6 +15,7 @@ _VERBS = {
     "compare": "scripts.cli.compare_verb:compare",
     "doctor": "scripts.cli.doctor_verb:doctor",
     "durability": "scripts.cli.durability_verb:durability",
+    "fleet": "scripts.cli.fleet_verb:fleet",
     "history": "scripts.cli.history_verb:history",
     "list": "scripts.cli.list_verb:list_command",
     "merge": "scripts.cli.merge_verb:merge",

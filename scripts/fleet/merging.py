@@ -20,10 +20,9 @@ from report.model.run_folder import load, read_environment
 from report.terms import numbers
 from report.terms.checksum import KEY
 from report.terms.documents import ResultsError
-from scripts.fleet.sharded_plan import matrix
+from scripts.fleet.plan_likeness import PlannedRun, differences_of
 from scripts.planning.blocks import Block, blocks_of
 from scripts.planning.order import cell_of, missing_repetitions
-from scripts.planning.settings import differences
 from scripts.store.run_places import unused_name
 
 Document = Mapping[str, Any]
@@ -44,8 +43,17 @@ class ShardFolder:
     """The folder of a shard, or of a run that was merged before."""
 
     path: Path
-    document: Document
-    plan: Plan
+    planned: PlannedRun
+
+    @property
+    def document(self) -> Document:
+        """The content of run.json."""
+        return self.planned.document
+
+    @property
+    def plan(self) -> Plan:
+        """The plan."""
+        return self.planned.plan
 
     @property
     def machines(self) -> Mapping[str, Mapping[str, object]]:
@@ -104,7 +112,7 @@ def _part(path: Path) -> ShardFolder:
             " `kvmatrix run SUITE --shard I/N`, and leave this directory out"
         )
     check_current(plan, document, path / PLAN)
-    return ShardFolder(path, document, plan)
+    return ShardFolder(path, PlannedRun(document, plan))
 
 
 def name_of(parts: Sequence[ShardFolder], results: Path) -> str:
@@ -117,7 +125,7 @@ def check_alike(parts: Sequence[ShardFolder]) -> None:
     """Raise ResultsError if parts are of different runs, or machines of one name."""
     first = parts[0]
     for part in parts[1:]:
-        if differences := _differences(first, part):
+        if differences := differences_of(first.planned, part.planned):
             listed = "\n  ".join(differences)
             raise ResultsError(
                 f"{part.path} and {first.path} are not shards of the same run:\n"
@@ -135,36 +143,6 @@ def check_alike(parts: Sequence[ShardFolder]) -> None:
                     f" {', '.join(changed)} differ; name one of them with --machine"
                     " when it measures, and measure its shard again"
                 )
-
-
-def _differences(first: ShardFolder, other: ShardFolder) -> list[str]:
-    """Return how the runs of two parts differ, in words; [] if they do not."""
-    a, b = matrix(first.document), matrix(other.document)
-    settings = differences(first.plan.settings(), other.plan.settings())
-    keys = [key for key in sorted(a.keys() | b.keys()) if a.get(key) != b.get(key)]
-    others = [
-        f"{key}: {_short(a.get(key))} there, {_short(b.get(key))} here"
-        for key in keys
-        if key not in ("engines", "settings_sha256", "scenarios" if settings else "")
-    ]
-    return [*_executables(first.plan, other.plan), *settings, *others]
-
-
-def _executables(first: Plan, other: Plan) -> Iterator[str]:
-    a, b = ({engine.name: engine for engine in plan.engines} for plan in (first, other))
-    for name in sorted(a.keys() ^ b.keys()):
-        yield f"engine {name}: only {'there' if name in a else 'here'}"
-    for name in sorted(a.keys() & b.keys()):
-        old, new = a[name].binary_sha256, b[name].binary_sha256
-        if old != new:
-            yield f"engine {name}: executable {old[:12]} there, {new[:12]} here"
-        elif replace(a[name], passports={}) != replace(b[name], passports={}):
-            yield f"engine {name}: its description differs"
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def merged(

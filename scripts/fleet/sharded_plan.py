@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from report.model.plan import CANARY, Plan, Shard
-from report.model.plan_document import PLAN, plan_document
+from report.model.plan_document import PLAN, VERSIONS, plan_document, plan_of
 from report.model.run_folder import read_current_plan, read_lines
 from report.terms import numbers
-from report.terms.documents import ResultsError, parse_object, read_bytes
-from scripts.fleet.shards import units_of_shard, with_canary
+from report.terms.documents import (
+    ResultsError,
+    document_of,
+    parse_object,
+    read_bytes,
+)
+from scripts.fleet.plan_likeness import PlannedRun, differences_of, matrix
+from scripts.fleet.shards import units_of_shards, with_canary
 from scripts.forecast.prediction import run_seconds
 from scripts.planning.blocks import blocks_of
 from scripts.store.run_places import CannotStart
 from scripts.store.run_store import all_runs
-
-# Of run.json: what differs between the shards of a run.  All else is the matrix, which
-# they have in common.
-_OF_ONE_SHARD = ("run", "command", "machine", "machines", "shard", "checksum")
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class ShardRequest:
     count: int
     machine: str = ""
     times: Path | None = None  # a run whose times are those of the blocks
+    like: Path | None = None  # a plan of which this must be a shard
 
 
 def sharded_plan(
@@ -46,14 +47,29 @@ def sharded_plan(
         raise CannotStart(f"{problem}; pass --machine NAME")
     known = _times_of(request.times) if request.times else {}
     plan = with_canary(plan, known)
-    units = units_of_shard(plan, request.index, request.count, known)
+    units = units_of_shards(plan, request.count, known)[request.index - 1]
     if not units:
         blocks = numbers.count(len(blocks_of(plan)), "block")
         problem = f"--shard {request.index}/{request.count}: the run has only {blocks}"
         raise CannotStart(f"{problem}; use fewer shards, or more repetitions (-n)")
     is_first = not _has_canary(results, plan, machine)
+    if request.like:
+        _check_like(plan, request.like)
     shard = Shard(request.index, request.count, units, is_first, machine)
     return replace(plan, shard=shard)
+
+
+def _check_like(plan: Plan, expected: Path) -> None:
+    """Raise CannotStart unless a plan is that of a file, but for the machine."""
+    content = read_bytes(expected)
+    document = document_of(content, "run", str(expected), VERSIONS)
+    other = PlannedRun(document, plan_of(document, expected))
+    if differences := differences_of(other, PlannedRun(plan_document(plan), plan)):
+        listed = "\n  ".join(differences)
+        raise CannotStart(
+            f"this machine cannot take part in the run of {expected}:\n  {listed}\n"
+            "give it the same commit, build, configuration and kind of file system"
+        )
 
 
 def _times_of(run: Path) -> dict[str, float]:
@@ -62,11 +78,6 @@ def _times_of(run: Path) -> dict[str, float]:
     if not seconds:
         raise CannotStart(f"--times {run}: the run has no results; choose another")
     return seconds
-
-
-def matrix(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of run.json that all shards of a run have in common."""
-    return {key: document[key] for key in document.keys() - {*_OF_ONE_SHARD}}
 
 
 def _has_canary(results: Path, plan: Plan, machine: str) -> bool:

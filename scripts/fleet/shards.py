@@ -84,13 +84,13 @@ def with_canary(plan: Plan, known: Seconds) -> Plan:
     return replace(plan, canary=by_length[0][2] if by_length else ())
 
 
-def units_of_shard(
-    plan: Plan, index: int, count: int, known: Seconds
-) -> tuple[int, ...]:
-    """Return the units of shard `index` of `count` of a plan, from 1.
+def units_of_shards(plan: Plan, count: int, known: Seconds) -> list[tuple[int, ...]]:
+    """Return the units of each of `count` shards of a plan.
 
-    There are none if the plan has fewer blocks than shards.
+    Shards have none if the plan has fewer blocks.
     """
     blocks = blocks_of(plan)
-    own = dealt(blocks, block_seconds(plan, blocks, known), count)[index - 1]
-    return tuple(unit for number in own for unit in blocks[number].units)
+    return [
+        tuple(unit for number in own for unit in blocks[number].units)
+        for own in dealt(blocks, block_seconds(plan, blocks, known), count)
+    ]

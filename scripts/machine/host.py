@@ -90,15 +90,17 @@ def identity(machine: Machine) -> dict[str, Any]:
     }
 
 
-def machine_name(machine: Machine) -> str:
+def machine_name(machine: Machine, node: str = "") -> str:
     """Return a name for this machine that reveals nothing: m- and 8 hex digits.
 
     They are of a keyed hash of the machine-id, as machine-id(5) advises, or without
-    one of what the kernel drew when it started.  "" if neither can be read.
+    one of what the kernel drew when it started; `node` is a name that distinguishes
+    machines that share it.  "" if neither can be read.
     """
     for path in ("/etc/machine-id", "/proc/sys/kernel/random/boot_id"):
         if (text := machine.text(path)) not in (UNKNOWN, "uninitialized"):
-            digest = hmac.digest(text.encode(), b"kvmatrix machine", "sha256")
+            message = f"kvmatrix machine {node}".rstrip().encode()
+            digest = hmac.digest(text.encode(), message, "sha256")
             return f"m-{digest.hex()[:8]}"
     return ""
 

@@ -32,7 +32,7 @@ _LISTED = {"SUITE": "scripts/kvmatrix list suites"}
 _PLACES = (
     *("--data-dir", "--results-dir", "--build-dir", "--configs-dir"),
     *("--a", "--b", "--device", "--format-device"),
-    *("--shard", "--machine", "--times"),
+    *("--shard", "--machine", "--times", "--like", "--on", "--nodes", "--slurm"),
 )
 
 

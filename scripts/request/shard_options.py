@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -75,6 +76,7 @@ SHARD_OPTIONS = options.stacked(
         " run, the same for all shards, e.g. --times results/20261121-014500-quick."
         "  [default: by a guess]",
     ),
+    click.option("--like", type=click.Path(path_type=Path), hidden=True),
     click.option(
         "--machine",
         type=MachineType(),
@@ -102,4 +104,5 @@ def shard_request(given: Mapping[str, Any]) -> ShardRequest | None:
         problem = "--no-control: a shard is judged by its control"
         raise click.UsageError(f"{problem}; leave the option out")
     index, count = given["shard"]
-    return ShardRequest(index, count, given["machine"] or "", given["times"])
+    machine = given["machine"] or ""
+    return ShardRequest(index, count, machine, given["times"], given["like"])

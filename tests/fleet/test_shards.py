@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from report.model.plan import Plan
-from scripts.fleet.shards import block_seconds, dealt, units_of_shard, with_canary
+from scripts.fleet.shards import block_seconds, dealt, units_of_shards, with_canary
 from scripts.forecast.prediction import cell_key
 from scripts.planning.blocks import Block, blocks_of
 from tests.builders import simple_plans
@@ -45,22 +45,23 @@ def test_the_blocks_are_the_plan_each_unit_once(plan: Plan) -> None:
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_every_unit_is_in_one_shard(plan: Plan, count: int) -> None:
-    shards = [units_of_shard(plan, i, count, {}) for i in range(1, count + 1)]
-    units = [unit for shard in shards for unit in shard]
+    units = [unit for shard in units_of_shards(plan, count, {}) for unit in shard]
     assert sorted(units) == list(range(len(plan.order)))
 
 
 def test_no_block_is_divided(plan: Plan) -> None:
     whole = [set(block.units) for block in blocks_of(plan)]
-    for index in (1, 2, 3):
-        shard = set(units_of_shard(plan, index, 3, {}))
+    for shard in map(set, units_of_shards(plan, 3, {})):
         assert all(block <= shard or not block & shard for block in whole)
 
 
 def test_shards_do_not_depend_on_the_machine(plan: Plan) -> None:
     other = replace(plan, machine={"logical_cpus": 128}, run="another")
     for index in (1, 2, 3):
-        assert units_of_shard(plan, index, 3, {}) == units_of_shard(other, index, 3, {})
+        assert (
+            units_of_shards(plan, 3, {})[index - 1]
+            == units_of_shards(other, 3, {})[index - 1]
+        )
 
 
 def block(name: str, repetition: int) -> Block:
@@ -85,7 +86,9 @@ def test_the_rest_is_dealt_longest_first() -> None:
 
 def test_more_shards_than_blocks_leave_some_without(plan: Plan) -> None:
     count = len(blocks_of(plan)) + 1
-    empty = [i for i in range(1, count + 1) if not units_of_shard(plan, i, count, {})]
+    empty = [
+        i for i in range(1, count + 1) if not units_of_shards(plan, count, {})[i - 1]
+    ]
     assert len(empty) == 1
 
 

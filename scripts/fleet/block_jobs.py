@@ -1,0 +1,230 @@
+"""Jobs that measure blocks: on nodes of Slurm, or one after the other on this machine.
+
+submitit writes the batch script and keeps the results of jobs; what runs on a node is
+the hidden verb `kvmatrix fleet block`.  The queue is asked with squeue, which every
+site has, while sacct needs a database of accounts.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from scripts.fleet.fleet_folder import Fleet
+from scripts.store.run_places import ROOT, CannotStart
+
+JOBS = "jobs"  # the folder of submitit
+_MOST_OF_AN_ARRAY = 1000  # MaxArraySize is 1001 unless a site changes it
+_SQUEUE = ("squeue", "--me", "--noheader", "--array", "--format=%i|%T|%N")
+_LEAST_LIMIT_S = 15 * 60.0
+_LIMIT_FACTOR = 4.0  # of the predicted time: for slow nodes and repeated attempts
+
+
+class JobState(Enum):
+    """The state of the job of a block."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+class BlockJobs(ABC):
+    """The jobs of a fleet, by block."""
+
+    @abstractmethod
+    def submit(self, blocks: Sequence[int], without: Iterable[str]) -> None:
+        """Queue blocks, on other nodes than `without`.  Raises CannotStart."""
+
+    @abstractmethod
+    def states(self) -> dict[int, tuple[JobState, str]]:
+        """Return the state of the newest job of each block, with its node or ""."""
+
+    @abstractmethod
+    def output(self, block: int) -> str:
+        """Return what the newest job of a block has printed; "" if nothing."""
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """Take all jobs from the queue and stop those that run."""
+
+
+def limit_minutes(fleet: Fleet, blocks: Iterable[int]) -> int:
+    """Return the time limit of jobs, from the predicted time of their blocks."""
+    longest_s = max(fleet.block(block).predicted_s for block in blocks)
+    return int(-(-max(_LEAST_LIMIT_S, _LIMIT_FACTOR * longest_s) // 60))
+
+
+def command_of(fleet: Fleet, block: int) -> list[str]:
+    """Return the command that measures a block on a node."""
+    program = str(ROOT / "scripts/kvmatrix")
+    return [program, "fleet", "block", str(fleet.path.absolute()), str(block)]
+
+
+class SlurmJobs(BlockJobs):
+    """Jobs of Slurm: each has a node to itself; many are one array."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self._jobs: dict[int, Any] = {}
+        self._unlisted: dict[int, int] = {}  # looks at the queue that missed a job
+
+    def submit(self, blocks: Sequence[int], without: Iterable[str]) -> None:
+        """Queue blocks as arrays of exclusive jobs."""
+        for begin in range(0, len(blocks), _MOST_OF_AN_ARRAY):
+            chunk = blocks[begin : begin + _MOST_OF_AN_ARRAY]
+            self._jobs |= self._submitted(chunk, sorted({*without}))
+
+    def _submitted(self, blocks: Sequence[int], without: list[str]) -> dict[int, Any]:
+        from submitit import SlurmExecutor
+        from submitit.core.utils import FailedJobError, FailedSubmissionError
+        from submitit.helpers import CommandFunction
+
+        self._unlisted.update(dict.fromkeys(blocks, 0))
+        try:
+            executor = SlurmExecutor(self._fleet.path / JOBS)
+            executor.update_parameters(
+                job_name="kvmatrix",
+                time=limit_minutes(self._fleet, blocks),
+                exclusive=True,
+                use_srun=False,
+                array_parallelism=self._fleet.nodes,
+                additional_parameters={
+                    **({"exclude": ",".join(without)} if without else {}),
+                    **self._fleet.slurm,
+                },
+            )
+            commands = [CommandFunction(command_of(self._fleet, b)) for b in blocks]
+            jobs = executor.submit_array(commands)
+        except (FailedJobError, FailedSubmissionError, OSError, RuntimeError) as error:
+            reason = " ".join(str(error).split()).removeprefix("sbatch: error: ")
+            raise CannotStart(
+                f"Slurm rejects the jobs: {reason}; change an option of sbatch with"
+                " --slurm NAME=VALUE, e.g. --slurm partition=NAME, or measure on this"
+                " machine with --on local"
+            ) from None
+        return dict(zip(blocks, jobs, strict=True))
+
+    def states(self) -> dict[int, tuple[JobState, str]]:
+        """Return the states, from the queue; a job that it lacks has ended.
+
+        If the queue cannot be asked, all jobs keep the state QUEUED.
+        """
+        listed = self._queue()
+        return {
+            block: self._state(block, job, listed) for block, job in self._jobs.items()
+        }
+
+    def _state(
+        self, block: int, job: Any, listed: dict[str, tuple[str, str]] | None
+    ) -> tuple[JobState, str]:
+        if job.paths.result_pickle.exists():
+            return JobState.ENDED, ""
+        if listed is None:
+            return JobState.QUEUED, ""
+        if job.job_id in listed:
+            self._unlisted[block] = 0
+            state, node = listed[job.job_id]
+            is_running = state in ("RUNNING", "COMPLETING")
+            return (JobState.RUNNING if is_running else JobState.QUEUED), node
+        # A job that was just submitted, or requeued, may be unlisted for a moment.
+        self._unlisted[block] += 1
+        gone = self._unlisted[block] >= _LOOKS
+        return (JobState.ENDED if gone else JobState.QUEUED), ""
+
+    @staticmethod
+    def _queue() -> dict[str, tuple[str, str]] | None:
+        """Return (state, node) of the user's jobs; None if Slurm does not answer."""
+        try:
+            done = subprocess.run(
+                _SQUEUE, capture_output=True, text=True, timeout=60, check=True
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        rows = (line.split("|") for line in done.stdout.splitlines())
+        return {job: (state, node) for job, state, node in rows}
+
+    def output(self, block: int) -> str:
+        """Return what a job has printed."""
+        job = self._jobs[block]
+        return "".join(_text(path) for path in (job.paths.stdout, job.paths.stderr))
+
+    def cancel(self) -> None:
+        """Cancel all jobs that have not ended."""
+        listed = self._queue() or {}
+        ids = [job.job_id for job in self._jobs.values() if job.job_id in listed]
+        if ids:
+            subprocess.run(["scancel", *ids], capture_output=True, check=False)
+
+
+_LOOKS = 3
+
+
+class LocalJobs(BlockJobs):
+    """Jobs of this machine, one at a time."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self._waiting: list[int] = []
+        self._jobs: dict[int, Any] = {}
+        self._running: int | None = None
+
+    def submit(self, blocks: Sequence[int], without: Iterable[str]) -> None:
+        """Queue blocks; there is no other node."""
+        for block in blocks:
+            self._jobs.pop(block, None)
+        self._waiting += blocks
+
+    def states(self) -> dict[int, tuple[JobState, str]]:
+        """Return the states; start the next job if none runs."""
+        if self._running is not None and self._jobs[self._running].done():
+            self._running = None
+        if self._running is None and self._waiting:
+            self._start(self._waiting.pop(0))
+        states = {block: (JobState.ENDED, LOCAL_NODE) for block in self._jobs}
+        if self._running is not None:
+            states[self._running] = (JobState.RUNNING, LOCAL_NODE)
+        return {**dict.fromkeys(self._waiting, (JobState.QUEUED, "")), **states}
+
+    def _start(self, block: int) -> None:
+        from submitit import LocalExecutor
+        from submitit.helpers import CommandFunction
+
+        executor = LocalExecutor(self._fleet.path / JOBS)
+        executor.update_parameters(timeout_min=limit_minutes(self._fleet, [block]))
+        command = CommandFunction(command_of(self._fleet, block))
+        self._jobs[block], self._running = executor.submit(command), block
+
+    def output(self, block: int) -> str:
+        """Return what a job has printed."""
+        job = self._jobs.get(block)
+        if job is None:
+            return ""
+        return "".join(_text(path) for path in (job.paths.stdout, job.paths.stderr))
+
+    def cancel(self) -> None:
+        """Stop the job that runs, and wait until it has ended."""
+        self._waiting = []
+        if self._running is not None:
+            job = self._jobs[self._running]
+            job.cancel()
+            job.wait()
+
+
+LOCAL_NODE = "local"
+
+
+def node_name() -> str:
+    """Return the name that Slurm has for this node, or LOCAL_NODE."""
+    return os.environ.get("SLURMD_NODENAME") or LOCAL_NODE
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,113 @@
+"""The views of a fleet in progress, on stderr: one live view, or a line per event."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from report.terms import numbers
+from report.terms.text_table import visible
+from scripts.fleet.fleet_control import FleetProgress, FleetView
+from scripts.fleet.fleet_folder import SLURM, Fleet
+
+_HEARTBEAT_S = 60.0
+_MOST_RUNNING = 20  # blocks that are listed
+_BAR_CHARS = 40
+
+
+def fleet_view(console: Console, fleet: Fleet, quiet: bool) -> FleetView:
+    """Return the view that suits a console."""
+    if console.is_terminal and not quiet:
+        return LiveFleet(console, fleet)
+    return PlainFleet(console, fleet, quiet)
+
+
+def progress_words(progress: FleetProgress, blocks: int) -> str:
+    """Return how far a fleet is, in one line."""
+    parts = [
+        f"{progress.finished}/{blocks} blocks finished",
+        f"{len(progress.running)} running",
+        f"{progress.queued} queued",
+        *([f"{progress.given_up} given up"] if progress.given_up else []),
+        f"{numbers.clock(progress.elapsed_s)} elapsed",
+    ]
+    nodes = max(1, len(progress.running))
+    if progress.left_s and progress.running:
+        parts.append(f"~{numbers.clock(progress.left_s / nodes)} left")
+    return ", ".join(parts)
+
+
+class PlainFleet(FleetView):
+    """A line for each block that ends, and a heartbeat; notes only if quiet."""
+
+    def __init__(self, console: Console, fleet: Fleet, quiet: bool) -> None:
+        self._console, self._fleet, self._quiet = console, fleet, quiet
+        self._finished, self._said_at_s = 0, 0.0
+
+    def progress(self, progress: FleetProgress) -> None:
+        """Print the progress once a minute."""
+        if progress.elapsed_s - self._said_at_s >= _HEARTBEAT_S and not self._quiet:
+            self._said_at_s = progress.elapsed_s
+            self._print(progress_words(progress, len(self._fleet.blocks)))
+
+    def finished(self, block: int, run: Path) -> None:
+        """Print that a block has a finished run."""
+        self._finished += 1
+        if not self._quiet:
+            name, node = self._fleet.block(block).name, run.parent.name
+            width = len(str(len(self._fleet.blocks)))
+            self._print(f"[{block:>{width}}/{len(self._fleet.blocks)}] {name}: {node}")
+
+    def note(self, text: str) -> None:
+        """Print what happened to a block."""
+        self._print(f"warning: {text}")
+
+    def _print(self, text: str) -> None:
+        self._console.print(Text(visible(text)), soft_wrap=True)
+
+
+class LiveFleet(PlainFleet):
+    """One view of all blocks that is refreshed, below the lines of those that ended."""
+
+    def __init__(self, console: Console, fleet: Fleet) -> None:
+        super().__init__(console, fleet, quiet=False)
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+
+    def progress(self, progress: FleetProgress) -> None:
+        """Draw the bar, and the blocks that are measured now."""
+        self._live.start()
+        self._live.update(Group(*self._lines(progress)), refresh=True)
+
+    def _lines(self, progress: FleetProgress) -> list[Text]:
+        blocks = len(self._fleet.blocks)
+        full = round(_BAR_CHARS * progress.finished / blocks)
+        bar = Text("━" * full, "cyan") + Text("─" * (_BAR_CHARS - full), "dim")
+        lines = [bar + Text(f"  {progress_words(progress, blocks)}")]
+        for running in progress.running[:_MOST_RUNNING]:
+            block = self._fleet.block(running.block)
+            done = f"{running.repetitions}/{block.repetitions} repetitions"
+            lines.append(Text(visible(f"{running.node}  {block.name}  {done}")))
+        if more := progress.running[_MOST_RUNNING:]:
+            lines.append(Text(f"and {len(more)} more"))
+        return lines
+
+    def close(self) -> None:
+        """Remove the view."""
+        self._live.stop()
+
+
+def fleet_lines(fleet: Fleet) -> list[str]:
+    """Return what a fleet would do, for people."""
+    total_s = sum(block.predicted_s for block in fleet.blocks)
+    rows = [
+        f"{number:>4}  {numbers.duration(block.predicted_s):>9}  {block.name}"
+        for number, block in enumerate(fleet.blocks, 1)
+    ]
+    count = numbers.count(len(fleet.blocks), "block")
+    nodes = f"at most {numbers.count(fleet.nodes, 'node')}"
+    where = nodes if fleet.where == SLURM else "on this machine"
+    total = f"{count}, {numbers.duration(total_s)} of measuring, {where}"
+    return [*rows, "", total]
