@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from report.model.plan import started_at
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.merge_verb import merged_run
 from scripts.fleet.block_jobs import BlockJobs, LocalJobs, SlurmJobs, node_name
@@ -32,6 +33,7 @@ from scripts.request import options
 from scripts.request.fleet_options import FLEET_OPTIONS, slurm_options, where_of
 from scripts.request.option_types import HelpGroup
 from scripts.request.selection import RunOptions, read_config, selection_of, suite_of
+from scripts.request.shard_options import refuse_no_control
 from scripts.show.fleet_view import fleet_lines, fleet_view
 from scripts.show.output import Output, print_error, print_note, shown
 from scripts.store.run_places import RunPlaces, new_name, refuse_nothing
@@ -97,6 +99,7 @@ def fleet_run(
     machine is unfit (--strict); 5 nothing could be measured; 130 interrupted.
     """
     output, places = Output.of(given), RunPlaces.of(given)
+    refuse_no_control(given)
     run_options = RunOptions.of({**given, "shard": (1, 1)})
 
     def work() -> int:
@@ -132,7 +135,7 @@ def fleet_run(
 @click.argument("name", metavar="FLEET")
 @options.stacked(options.RESULTS, options.CONFIGS, options.OUTPUT)
 def fleet_resume(
-    name: str, /, *, results_dir: Path, configs_dir: Path, **given: Any
+    *, name: str, results_dir: Path, configs_dir: Path, **given: Any
 ) -> None:
     """Measure the missing blocks of FLEET, and merge it.
 
@@ -189,7 +192,9 @@ def fleet_block(system: SystemAccess, path: Path, block: int) -> None:
                 code = error.exit_code
     text = said.getvalue()
     click.echo(text, err=True, nl=False)
-    click.echo(report_line(node_name(), code, " ".join(text.split())))
+    _, _, problem = text.rpartition("kvmatrix: ")  # begins the message of an error
+    message = " ".join(problem.split()) if code else ""
+    click.echo(report_line(node_name(), code, message))
 
 
 def _options_of(places: RunPlaces) -> dict[str, str]:
@@ -224,7 +229,9 @@ def _measured(made: Fleet, places: RunPlaces, output: Output) -> int:
         if not runs:
             reasons = "; ".join(dict.fromkeys(control.lost.values()))
             return print_error(f"no block could be measured: {reasons}", 5)
-        code = merged_run(runs, places.results, places.configs, output)
+        began = started_at(made.name)
+        folders = places.results, places.configs
+        code = merged_run(runs, *folders, output, since=began)
     if control.lost:
         print_note(
             f"{len(control.lost)} blocks are missing; try again with:\n  {resume}"

@@ -1,5 +1,6 @@
 """kvmatrix merge: make one run of the shards that machines measured."""
 
+import datetime
 import json
 import sys
 from collections.abc import Sequence
@@ -12,7 +13,14 @@ import click
 from report.model.plan_document import plan_document
 from report.terms import numbers
 from scripts.cli.exit_codes import exit_code_of
-from scripts.fleet.merging import Merged, merged, missing_of, name_of, parts_of
+from scripts.fleet.merging import (
+    Merged,
+    merged,
+    missing_of,
+    name_of,
+    notes_of,
+    parts_of,
+)
 from scripts.request import options
 from scripts.request.selection import read_config
 from scripts.request.shard_options import MachineType
@@ -78,8 +86,11 @@ def merged_run(
     configs: Path,
     output: Output,
     without: Sequence[str] = (),
+    since: datetime.datetime | None = None,
 ) -> int:
     """Merge folders into a run in `results`, and show it; return the exit code.
+
+    `since` is when the first shard can have begun, if that is known.
 
     Raises the errors that exit_code_of() handles.
     """
@@ -92,9 +103,9 @@ def merged_run(
         plan = with_passports(result.plan, config, results)
         result = replace(result, plan=plan)
         path = _written(result, results)
-    missing = missing_of(result, parts)
+    missing, notes = missing_of(result, parts), notes_of(result, parts, since)
     report = None if output.no_report else written_report(path)
-    _show(result, missing, {"path": path, "report": report}, output)
+    _show(result, missing, notes, {"path": path, "report": report}, output)
     return _INCOMPLETE if missing else 0
 
 
@@ -110,15 +121,19 @@ def _written(result: Merged, results: Path) -> Path:
 
 
 def _show(
-    result: Merged, missing: list[str], places: dict[str, Path | None], output: Output
+    result: Merged,
+    missing: list[str],
+    notes: list[str],
+    places: dict[str, Path | None],
+    output: Output,
 ) -> None:
     shown_places = {key: shown(path) if path else None for key, path in places.items()}
     if output.as_json:
         head = {"run": result.plan.run, "machines": [*result.plan.machines]}
-        document = {**head, "missing": missing, **shown_places}
+        document = {**head, "missing": missing, "notes": notes, **shown_places}
         click.echo(json.dumps(document, indent=1))
         return
-    for text in missing:
+    for text in (*notes, *missing):
         print_note(f"warning: {text}")
     machines = numbers.count(len(result.plan.machines), "machine")
     click.echo(f"machines  {machines}: {', '.join(result.plan.machines)}")

@@ -1,13 +1,14 @@
 """Jobs that measure blocks: on nodes of Slurm, or one after the other on this machine.
 
-submitit writes the batch script and keeps the results of jobs; what runs on a node is
-the hidden verb `kvmatrix fleet block`.  The queue is asked with squeue, which every
-site has, while sacct needs a database of accounts.
+What runs on a node is the hidden verb `kvmatrix fleet block`.  For Slurm, submitit
+writes the batch script and keeps the results of jobs.  The queue is asked with squeue,
+which every site has, while sacct needs a database of accounts.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -165,54 +166,57 @@ _LOOKS = 3
 
 
 class LocalJobs(BlockJobs):
-    """Jobs of this machine, one at a time."""
+    """Jobs of this machine, one at a time.
+
+    They are processes, not jobs of submitit: its local executor has no queue, and
+    leaves the processes of a job that is cancelled running.
+    """
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
+        self._folder = fleet.path / JOBS
         self._waiting: list[int] = []
-        self._jobs: dict[int, Any] = {}
-        self._running: int | None = None
+        self._ended: set[int] = set()
+        self._running: tuple[int, subprocess.Popen[bytes]] | None = None
 
     def submit(self, blocks: Sequence[int], without: Iterable[str]) -> None:
         """Queue blocks; there is no other node."""
-        for block in blocks:
-            self._jobs.pop(block, None)
+        self._folder.mkdir(exist_ok=True)
+        self._ended -= {*blocks}
         self._waiting += blocks
 
     def states(self) -> dict[int, tuple[JobState, str]]:
         """Return the states; start the next job if none runs."""
-        if self._running is not None and self._jobs[self._running].done():
+        if self._running and self._running[1].poll() is not None:
+            self._ended.add(self._running[0])
             self._running = None
-        if self._running is None and self._waiting:
+        if not self._running and self._waiting:
             self._start(self._waiting.pop(0))
-        states = {block: (JobState.ENDED, LOCAL_NODE) for block in self._jobs}
-        if self._running is not None:
-            states[self._running] = (JobState.RUNNING, LOCAL_NODE)
-        return {**dict.fromkeys(self._waiting, (JobState.QUEUED, "")), **states}
+        states = dict.fromkeys(self._waiting, (JobState.QUEUED, ""))
+        states |= dict.fromkeys(self._ended, (JobState.ENDED, LOCAL_NODE))
+        if self._running:
+            states[self._running[0]] = JobState.RUNNING, LOCAL_NODE
+        return states
 
     def _start(self, block: int) -> None:
-        from submitit import LocalExecutor
-        from submitit.helpers import CommandFunction
+        with self._log(block).open("wb") as log:
+            command = command_of(self._fleet, block)
+            process = subprocess.Popen(command, stdout=log, stderr=log)
+        self._running = block, process
 
-        executor = LocalExecutor(self._fleet.path / JOBS)
-        executor.update_parameters(timeout_min=limit_minutes(self._fleet, [block]))
-        command = CommandFunction(command_of(self._fleet, block))
-        self._jobs[block], self._running = executor.submit(command), block
+    def _log(self, block: int) -> Path:
+        return self._folder / f"block-{block}.log"
 
     def output(self, block: int) -> str:
-        """Return what a job has printed."""
-        job = self._jobs.get(block)
-        if job is None:
-            return ""
-        return "".join(_text(path) for path in (job.paths.stdout, job.paths.stderr))
+        """Return what the newest job of a block has printed."""
+        return _text(self._log(block))
 
     def cancel(self) -> None:
         """Stop the job that runs, and wait until it has ended."""
         self._waiting = []
-        if self._running is not None:
-            job = self._jobs[self._running]
-            job.cancel()
-            job.wait()
+        if self._running:
+            self._running[1].send_signal(signal.SIGTERM)
+            self._running[1].wait()
 
 
 LOCAL_NODE = "local"

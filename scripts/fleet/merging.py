@@ -10,6 +10,7 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ from report.model.run_folder import load, read_environment
 from report.terms import numbers
 from report.terms.checksum import KEY
 from report.terms.documents import ResultsError
+from scripts.fleet.machine_notes import clock_notes, machine_notes
 from scripts.fleet.plan_likeness import PlannedRun, differences_of
 from scripts.planning.blocks import Block, blocks_of
 from scripts.planning.order import cell_of, missing_repetitions
@@ -236,6 +238,21 @@ def missing_of(result: Merged, parts: Sequence[ShardFolder]) -> list[str]:
     canaries = [f"machine {m} has no canary" for m in plan.machines if m not in having]
     blocks = [block for block in blocks_of(plan) if units & {*block.units}]
     return [*_shards(plan, parts, units), *canaries, *_named(blocks)]
+
+
+def notes_of(
+    result: Merged, parts: Sequence[ShardFolder], since: datetime | None = None
+) -> list[str]:
+    """Return what is unusual about the machines, each with a remedy.
+
+    `since` is when the first shard can have begun.
+    """
+    runs = [
+        (part.plan.shard.machine, part.plan.run) for part in parts if part.plan.shard
+    ]
+    clocks = clock_notes(runs, datetime.now(UTC), since)
+    environments = result.environment["machines"]
+    return [*machine_notes(result.plan.machines, environments), *clocks]
 
 
 def _shards(plan: Plan, parts: Sequence[ShardFolder], units: set[int]) -> Iterator[str]:

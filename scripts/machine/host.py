@@ -133,6 +133,7 @@ def _cpu(machine: Machine) -> Entry:
         "cache": first.get("cache size", UNKNOWN),
         "caches": _caches(machine),
         "microcode": first.get("microcode", UNKNOWN),
+        "flags": first.get("flags") or first.get("Features") or UNKNOWN,  # x86, Arm
         "governor": machine.text(f"{folder}/cpu0/cpufreq/scaling_governor"),
         "turbo": _turbo(machine),
         "smt": machine.text(f"{folder}/smt/control"),

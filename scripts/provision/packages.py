@@ -108,6 +108,12 @@ CUTTING = (
         "util-linux", "durability trials have mounts of their own", _program("unshare")
     ),
 )
+QUEUEING = (
+    Requirement("slurmctld", "gives blocks to nodes", _system_program("slurmctld")),
+    Requirement("slurmd", "the nodes of a test of fleets", _system_program("slurmd")),
+    Requirement("slurm-client", "submits blocks", _program("sbatch")),
+    Requirement("munge", "by which they trust each other", _system_program("munged")),
+)
 COUNTING = (
     Requirement("strace", "counts writes and syncs for ab", _program("strace")),
     Requirement("valgrind", "counts instructions for ab", _program("valgrind")),
@@ -133,6 +139,7 @@ TESTING = (
     ),
     *COUNTING,
     *CUTTING,
+    *QUEUEING,
 )
 
 

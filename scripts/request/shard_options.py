@@ -100,9 +100,14 @@ def shard_request(given: Mapping[str, Any]) -> ShardRequest | None:
         if given["times"]:
             raise click.UsageError("--times: deals the work of shards; add --shard I/N")
         return None
-    if given["control"] is False:
-        problem = "--no-control: a shard is judged by its control"
-        raise click.UsageError(f"{problem}; leave the option out")
+    refuse_no_control(given)
     index, count = given["shard"]
     machine = given["machine"] or ""
     return ShardRequest(index, count, machine, given["times"], given["like"])
+
+
+def refuse_no_control(given: Mapping[str, Any]) -> None:
+    """Raise click.UsageError for --no-control, without which no machine is judged."""
+    if given["control"] is False:
+        problem = "--no-control: machines are judged by their control"
+        raise click.UsageError(f"{problem}; leave the option out")

@@ -1,0 +1,170 @@
+"""`fleet`: what is planned, what a node runs, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from scripts.fleet.block_jobs import SlurmJobs
+from scripts.fleet.fleet_control import report_of
+from scripts.fleet.fleet_folder import LOCAL, Fleet, FleetBlock, read_fleet
+from scripts.fleet.node_block import words_of_block
+from scripts.store.run_places import CannotStart
+from tests.fleet.many_machines import lines_of, make_site, plan_of
+from tests.support.command_line import call
+from tests.support.fake_executor import FakeExecutor
+from tests.support.lab import Lab
+from tests.support.quiet_machine import quiet_machine
+
+NODE = "SLURMD_NODENAME"
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return make_site(tmp_path)
+
+
+@pytest.fixture
+def fleet(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a fleet whose jobs end at once, with nothing."""
+    nothing = lab.root / "nothing"
+    nothing.write_text("#!/bin/sh\n")
+    nothing.chmod(0o755)
+    monkeypatch.setattr(
+        "scripts.fleet.block_jobs.command_of", lambda *_: [str(nothing)]
+    )
+    monkeypatch.setattr("scripts.fleet.fleet_control.PERIOD_S", 0.01)
+    done = lab.call("fleet", "run", "lab", "-n", "2", "--on", "local")
+    assert done.returncode == 5
+    assert "no block could be measured: " in done.stderr
+    (path,) = lab.results.glob("*-fleet")
+    return path
+
+
+def block(lab: Lab, fleet: Path, number: int, node: str) -> dict[str, object]:
+    """Have a node measure a block; return what it said."""
+    words = ["fleet", "block", str(fleet), str(number)]
+    done = call(words, quiet_machine(FakeExecutor), {NODE: node})
+    assert done.returncode == 0, done.stderr
+    return dict(report_of(done.stdout))
+
+
+def test_a_fleet_has_a_block_for_each_chart_and_repetition(
+    lab: Lab, fleet: Path
+) -> None:
+    made = read_fleet(fleet)
+    assert sorted(of.name for of in made.blocks) == [
+        f"base/{benchmark}, repetition {n}"
+        for benchmark in ("fillseq", "readrandom")
+        for n in (1, 2)
+    ]
+    assert made.words == ("lab", "-n", "2", "--no-report")
+    assert {of.repetitions for of in made.blocks} == {3}
+
+
+def test_nodes_measure_blocks_into_directories_of_their_own(
+    lab: Lab, fleet: Path
+) -> None:
+    for number, node in ((1, "n1"), (2, "n2"), (3, "n1")):
+        assert block(lab, fleet, number, node) == {
+            "node": node,
+            "code": 0,
+            "message": "",
+        }
+    runs = sorted(
+        fleet.glob("machines/*/*"), key=lambda p: plan_of(p)["shard"]["index"]
+    )
+    assert [run.parent.name for run in runs] == ["n1", "n2", "n1"]
+    shards = [plan_of(run)["shard"] for run in runs]
+    assert [shard["canary"] for shard in shards] == [True, True, False]
+    names = [shard["machine"] for shard in shards]
+    assert names[0] == names[2] != names[1]
+    assert all(name.startswith("m-") for name in names)
+    assert {line["benchmark"] for line in lines_of(runs[0])[3:]} != set()
+
+
+def test_a_block_is_resumed_on_its_node_and_begun_on_another(
+    lab: Lab, fleet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block(lab, fleet, 1, "n1")
+    (run,) = fleet.glob("machines/n1/*")
+    file = run / "measurements.jsonl"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-10])
+    monkeypatch.setenv(NODE, "n2")
+    assert words_of_block(read_fleet(fleet), 1)[0] == "run"
+    monkeypatch.setenv(NODE, "n1")
+    assert words_of_block(read_fleet(fleet), 1)[:2] == ["resume", str(run)]
+    assert block(lab, fleet, 1, "n1")["code"] == 0
+    start = whole[:-1].rfind(b"\n") + 1
+    assert file.read_bytes().startswith(whole[:start])
+    assert words_of_block(read_fleet(fleet), 1) == []
+
+
+def test_a_node_with_another_build_is_refused_before_it_measures(
+    lab: Lab, fleet: Path
+) -> None:
+    path = lab.executable("two")
+    path.write_text(f"{path.read_text()}# another build\n")
+    report = block(lab, fleet, 1, "n1")
+    assert report["code"] == 2
+    assert "cannot take part" in str(report["message"])
+    assert "engine two: executable " in str(report["message"])
+    assert not list(fleet.glob("machines/n1/2*"))
+
+
+def test_a_dry_run_lists_the_blocks(lab: Lab) -> None:
+    done = lab.call("fleet", "run", "lab", "-n", "3", "--on", "local", "--dry-run")
+    assert done.returncode == 0
+    assert "base/fillseq, repetition 3" in done.stdout
+    assert "6 blocks, " in done.stdout
+    assert not list(lab.results.glob("2*"))
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("run", "lab", "--on", "slurm"), "sbatch is not installed here"),
+        (("run", "lab", "--slurm", "partition"), "expected NAME=VALUE"),
+        (("run", "lab", "--nodes", "0"), "too small"),
+        (("run", "lab", "--no-control"), "leave the option out"),
+        (("run", "nowhere"), "unknown suite"),
+        (("resume", "nowhere"), "expected the name of a fleet"),
+    ],
+)
+def test_what_is_refused(
+    lab: Lab, words: tuple[str, ...], problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda *_a, **_k: None)
+    done = lab.call("fleet", *words) if words[0] == "run" else call(["fleet", *words])
+    assert done.returncode == 2
+    assert problem in " ".join(done.stderr.split())
+    assert not list(lab.results.glob("2*"))
+
+
+def test_a_damaged_fleet_is_named(lab: Lab, fleet: Path) -> None:
+    (fleet / "fleet.json").write_text(json.dumps({"schema": 1}))
+    done = call(["fleet", "resume", str(fleet)])
+    assert done.returncode == 2
+    assert "fleet.json" in done.stderr
+
+
+def test_what_sbatch_says_is_passed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slurm's own words, and the remedy."""
+    for name in ("sbatch", "srun"):
+        program = tmp_path / name
+        program.write_text(
+            "#!/bin/sh\necho 'sbatch: error: no such account' >&2\nexit 1\n"
+        )
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    fleet = Fleet(tmp_path, ("lab",), (FleetBlock("b", 1, 1.0),), {}, LOCAL, 1, {})
+    with pytest.raises(CannotStart, match="no such account; change an option") as error:
+        SlurmJobs(fleet).submit([1], [])
+    assert error.value.exit_code == 2

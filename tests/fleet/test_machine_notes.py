@@ -1,0 +1,93 @@
+"""What is said about machines that differ, and about clocks; nothing is lost."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from pathlib import Path
+
+import pytest
+
+from report.terms import numbers
+from report.trust.judge import load_run
+from scripts.fleet.machine_notes import clock_notes, machine_notes
+from tests.fleet.many_machines import make_site, moved, three_shards
+from tests.support.resealed import edit_plan
+
+NOON = datetime.datetime(2026, 11, 28, 12, 0, 0, tzinfo=datetime.UTC)
+HOUR = datetime.timedelta(hours=1)
+
+
+def facts(**changed: str) -> dict[str, object]:
+    usual = {"file_system": "ext4", "mount_options": "rw", "hypervisor": "none"}
+    return {**usual, **changed}
+
+
+def cpu(flags: str) -> dict[str, object]:
+    return {"cpu": {"flags": flags}}
+
+
+def test_machines_that_are_alike_need_no_note() -> None:
+    machines = {"m-1": facts(), "m-2": facts()}
+    environments = {"m-1": cpu("sse4_2 avx2"), "m-2": cpu("avx2 sse4_2")}
+    assert list(machine_notes(machines, environments)) == []
+
+
+def test_another_file_system_is_named_with_a_remedy() -> None:
+    machines = {"m-1": facts(), "m-2": facts(file_system="xfs"), "m-3": facts()}
+    assert list(machine_notes(machines, {})) == [
+        "machine m-2: its file system is xfs, most have ext4; put --data-dir on the"
+        " same kind of file system everywhere, or merge --without m-2"
+    ]
+
+
+def test_a_processor_without_a_flag_is_named_with_a_remedy() -> None:
+    all_flags = " ".join(f"flag{n}" for n in range(9))
+    environments = {"m-1": cpu(all_flags), "m-2": cpu("flag0"), "m-3": cpu(all_flags)}
+    assert list(machine_notes({}, environments)) == [
+        "machine m-2: its processor lacks flag1, flag2, flag3, flag4, flag5 and 3 more,"
+        " so engines may run other code there; measure on machines of one kind, or"
+        " merge --without m-2"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        ("20261128-150000-quick", "its clock is {} ahead"),
+        ("20261128-060000-quick", "its clock is {} behind"),
+        ("20261128-115500-quick", ""),
+        ("20261128-120500-quick", ""),
+        ("renamed", ""),
+    ],
+)
+def test_a_clock_that_is_off_is_named(run: str, words: str) -> None:
+    notes = list(clock_notes([("m-1", run)], NOON, since=NOON - HOUR))
+    assert len(notes) == bool(words)
+    hours = 3 if "ahead" in words else 5
+    expected = words.format(numbers.duration(3600.0 * hours))
+    assert all(expected in note and "set it (NTP)" in note for note in notes)
+
+
+def test_without_a_beginning_an_early_run_is_no_fault() -> None:
+    assert list(clock_notes([("m-1", "20200101-000000-quick")], NOON)) == []
+
+
+def test_merging_says_it_and_loses_nothing(tmp_path: Path) -> None:
+    lab = make_site(tmp_path)
+    folders = three_shards(lab)
+    edit_plan(folders[1], lambda plan: plan["machine"].update(file_system="nfs4"))
+    tomorrow = datetime.datetime.now(datetime.UTC) + 24 * HOUR
+    name = f"{tomorrow:%Y%m%d-%H%M%S}-lab"
+
+    def rename(plan: dict[str, object]) -> None:
+        plan["run"] = name
+
+    lines = folders[2] / "measurements.jsonl"
+    lines.write_text(re.sub('"run":"[^"]*"', f'"run":"{name}"', lines.read_text()))
+    edit_plan(folders[2], rename)
+    done = lab.call("merge", *map(str, folders))
+    assert done.returncode == 0, done.stderr
+    assert "machine m-2: its file system is nfs4" in done.stderr
+    assert "machine m-3: its clock is 24" in done.stderr
+    assert not load_run(moved(lab, "merged")).is_unfinished
