@@ -106,7 +106,8 @@ def _change(change: Change) -> Iterator[TextLine]:
     kind = " of its reference" if change.series.is_ratio else ""
     verdict = f"{glyph(change)} {change.verdict:<9}  {change.series.cell}"
     yield TextLine(f"{verdict}  {figures_of(change)}{kind}", style(change))
-    yield TextLine(f"    {since(change)}")
+    machines = f", seen on {change.seen_on} machines" if change.seen_on > 1 else ""
+    yield TextLine(f"    {since(change)}{machines}")
     if decision := decided(change):
         yield TextLine(f"    {decision}")
     elif change.state is State.NOMINATED:

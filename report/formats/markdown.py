@@ -13,12 +13,12 @@ from report.model.plan import Engine, Scenario
 from report.model.run import Run
 from report.terms import numbers, titles
 from report.terms.text_table import TableRow, TextTable, escaped
-from report.verdict import comparison, machines, sweeps
+from report.verdict import comparison, machine_ratios, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
 from report.verdict.contest import Outcome, Ranking
 from report.verdict.engine_groups import engine_groups, in_order
-from report.verdict.machines import MachineRatios
+from report.verdict.machine_ratios import MachineRatios
 from report.words import (
     chart_detail,
     overview,
@@ -156,10 +156,10 @@ def _remarks(charts: Iterable[Chart]) -> list[str]:
 
 def _machines(run: Run, compared: Comparison) -> list[str]:
     """Return the machines of a run of many, and their ratios in every chart."""
-    listed = machines.machines_of(run)
+    listed = machine_ratios.machines_of(run)
     if not listed:
         return []
-    charts = machines.machine_charts(run, compared)
+    charts = machine_ratios.machine_charts(run, compared)
     about = tuple(
         TableRow((of.name, str(of.repetitions), of.standing, machine_words(of.facts)))
         for of in listed
@@ -170,10 +170,10 @@ def _machines(run: Run, compared: Comparison) -> list[str]:
         for row in of.rows
     )
     names = tuple(of.name for of in listed)
-    splits = machines.split_sentences(charts)
+    splits = machine_ratios.split_sentences(charts)
     return [
         "## Machines",
-        escaped(machines.RULE),
+        escaped(machine_ratios.RULE),
         TextTable(
             ("Machine", "Repetitions", "Standing", "Facts"), (), (), about
         ).markdown(),

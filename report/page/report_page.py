@@ -25,7 +25,7 @@ from report.page import (
 )
 from report.published import published_figures
 from report.terms import numbers, titles
-from report.verdict import chart_row, comparison, engine_groups, machines, sweeps
+from report.verdict import chart_row, comparison, engine_groups, machine_ratios, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import (
@@ -51,7 +51,7 @@ def render(run: Run) -> str:
     dumbbells = log_charts.dumbbells(compared, page) if page else None
     groups = engine_groups.engine_groups(run.plan.engines)
     courses = any(m.record.get("course") for m in run.measurements)
-    by_machine = machines.machine_charts(run, compared)
+    by_machine = machine_ratios.machine_charts(run, compared)
     styles = {SWEEP_STYLE: swept or tables or courses, GROUP_STYLE: groups}
     return frame.rendered(
         _environment().get_template("page.html.j2"),
@@ -85,9 +85,9 @@ def render(run: Run) -> str:
         footnotes=_footnotes(page),
         builds=build_facts.builds(run),
         environment=provenance.environment(run.environment),
-        machines=machines.machines_of(run),
+        machines=machine_ratios.machines_of(run),
         machine_charts=by_machine,
-        splits=machines.split_sentences(by_machine),
+        splits=machine_ratios.split_sentences(by_machine),
         shares=provenance.time_shares(run),
         started=provenance.started(run.plan.run),
         machine=build_facts.machine_line(run),
@@ -114,7 +114,7 @@ def _environment() -> jinja2.Environment:
         led=sentences.led,
         least=overview.least,
         level=sentences.LEVEL_TEXT,
-        machine_rule=machines.RULE,
+        machine_rule=machine_ratios.RULE,
         machine_words=build_facts.machine_words,
         heat=_heat,
         remarks=sentences.remarks,

@@ -51,9 +51,9 @@ class ChartVerdict:
     `smallest` (a share) can be missed, and about `needed` repetitions would decide,
     None if more than a hundred.
 
-    `behind` has the interval of how many times as long each other engine needs as the
-    first.  `split` has each engine that is faster than the first on some machines, with
-    those, where machines are shown to disagree.
+    In a run of many machines, `behind` has the interval of how many times as long each
+    other engine needs as the first.  `split` has each engine that is faster than the
+    first on some machines, with those, where machines are shown to disagree.
     """
 
     outcome: Outcome
@@ -153,6 +153,11 @@ class _Field:
         }
 
     @property
+    def is_of_many(self) -> bool:
+        """True if the run names the machines of its rounds."""
+        return any(self.machines.values())
+
+    @property
     def is_paired(self) -> bool:
         """True if the field has ratios, and more than one of each."""
         return len(self.engines) > 1 and self.rounds > 1
@@ -226,7 +231,7 @@ class Contests:
         paired = self._leads(field)
         verdict = replace(
             _decided(order, field, paired),
-            behind=_intervals(order, field, paired),
+            behind=_intervals(order, field, paired) if field.is_of_many else {},
             split=_split(order, field),
         )
         winner = self._run.cell(order[0], *chart)

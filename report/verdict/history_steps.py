@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
 
@@ -32,6 +32,7 @@ class State(StrEnum):
     SAME_BUILD = "same build"
     WENT_AWAY = "went away"
     MENDED = "took one back"
+    LOCAL = "local"
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Change:
     """One step of a series, between two adjacent points.
 
     `decided_by` is the A/B run that confirmed or rejected it, or None.  `ended` is
-    the first entry at which the old level was restored, or None.
+    the first entry at which the old level was restored, or None.  `seen_on` is the
+    number of machines that have it.  A step that others should have seen is local.
     """
 
     series: Series
@@ -47,6 +49,7 @@ class Change:
     state: State
     decided_by: HistoryEntry | None
     ended: HistoryEntry | None
+    seen_on: int = 1
 
     @property
     def key(self) -> tuple[SeriesKey, int]:
@@ -118,7 +121,61 @@ def judge(
     """
     entries = tuple(entries)
     decisive = [entry for entry in evidence or entries if entry.kind == AB]
-    return tuple(_judged(one_series, decisive) for one_series in series(entries))
+    judged = tuple(_judged(one_series, decisive) for one_series in series(entries))
+    alike: dict[SeriesKey, list[SeriesSteps]] = {}
+    for of in judged:
+        alike.setdefault(_anywhere(of), []).append(of)
+    return tuple(
+        replace(
+            of, changes=tuple(_witnessed(c, alike[_anywhere(of)]) for c in of.changes)
+        )
+        for of in judged
+    )
+
+
+def _anywhere(of: SeriesSteps) -> SeriesKey:
+    """Return the key of a series without its machine."""
+    return replace(of.series.key, machine="")
+
+
+def _witnessed(change: Change, alike: Sequence[SeriesSteps]) -> Change:
+    """Return a step with the machines that see it; local if others should and do not.
+
+    A machine sees it if it has a step in the same direction between the same builds.
+    It should if it has NEAR points with builds of before the step and as many with
+    builds of after it.
+    """
+    others = [of for of in alike if of.series.key != change.series.key]
+    old, new = _builds(change)
+    seen = sum(any(_is_same_step(change, c) for c in of.changes) for of in others)
+    state = change.state
+    if state is State.NOMINATED and not seen:
+        counts = [
+            [entry.binary(of.series.cell.engine) for entry in of.series.entries]
+            for of in others
+        ]
+        could = [
+            min(sum(b in side for b in builds) for side in (old, new)) >= NEAR
+            for builds in counts
+        ]
+        state = State.LOCAL if any(could) else state
+    return replace(change, state=state, seen_on=1 + seen)
+
+
+def _is_same_step(change: Change, other: Change) -> bool:
+    sides = zip(_builds(change), _builds(other), strict=True)
+    is_between = all(one & another for one, another in sides)
+    return is_between and change.step.is_slower == other.step.is_slower
+
+
+def _builds(change: Change) -> tuple[set[str], set[str]]:
+    """Return the builds that only the level before a step has, and only that after."""
+    engine, index = change.series.cell.engine, change.step.index
+    left, right = (
+        {entry.binary(engine) for entry in entries} - {""}
+        for entries in (change.series.entries[:index], change.series.entries[index:])
+    )
+    return left - right, right - left
 
 
 def _judged(points: Series, decisive: Sequence[HistoryEntry]) -> SeriesSteps:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from report.model.history_entry import (
     AB,
@@ -40,6 +41,38 @@ def entry_of(run: Run | AbResult, label: str = "") -> HistoryEntry:
     """
     entry = _of_run(run, label) if isinstance(run, Run) else _of_ab(run, label)
     return entry_of_document(document(entry), f"the history entry of {entry.run}")
+
+
+def entries_of(run: Run | AbResult, label: str = "") -> list[HistoryEntry]:
+    """Return the entries of a run: one, or one of each machine that is pooled.
+
+    The entry of a machine has its name in the machine's facts and in that of the run.
+    """
+    if isinstance(run, AbResult) or not run.plan.machines:
+        return [entry_of(run, label)]
+    measured = {m.machine for cell in run.cells.values() for m in cell.repetitions}
+    return [
+        entry_of(_of_machine(run, name, facts), label)
+        for name, facts in run.plan.machines.items()
+        if name in measured
+    ]
+
+
+def _of_machine(run: Run, name: str, facts: Mapping[str, object]) -> Run:
+    """Return the part of a run of many machines that one of them measured."""
+    plan = replace(
+        run.plan,
+        run=f"{run.plan.run}.{name}",
+        machine={**facts, "machine": name},
+        machines={},
+    )
+    cells = {
+        cell: replace(
+            of, repetitions=tuple(m for m in of.repetitions if m.machine == name)
+        )
+        for cell, of in run.cells.items()
+    }
+    return replace(run, plan=plan, cells=cells)
 
 
 def settings_sha256(

@@ -122,7 +122,8 @@ def add(
     RUN is a run's name or a unique prefix of it, a path, @last, or @-2 for the run
     before the last.  An ordinary run adds the rate of each cell.  An A/B run adds
     the rate of side B and the ratio B/A, which is the better measure if A is the same
-    build each time.  A run already in the history is left unchanged.
+    build each time.  A run of several machines adds an entry for each of them.  A run
+    already in the history is left unchanged.
 
     \b
     Example:
@@ -144,11 +145,14 @@ def add(
         results_dir = before.results
 
     def work() -> int:
-        from scripts.store.history_store import add, entry_of_folder
+        from scripts.store.history_store import add, entries_of_folder
 
         entries = [
-            entry_of_folder(find_run(results_dir, name, JUDGED_KINDS), label or "")
+            entry
             for name in names
+            for entry in entries_of_folder(
+                find_run(results_dir, name, JUDGED_KINDS), label or ""
+            )
         ]
         for entry in entries:
             path, is_new = add(history_dir, entry)

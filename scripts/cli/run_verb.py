@@ -7,6 +7,8 @@ import click
 
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.session_flow import conclude, run_with_progress
+from scripts.fleet.sharded_plan import sharded_plan
+from scripts.machine.host import machine_name
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, open_runner
 from scripts.planning.engine_choice import finder
@@ -64,10 +66,13 @@ def run(
         chosen_suite = suite_of(config, suite)
         find = finder(config, ctx.obj, places.build_dir)
         selection = selection_of(config, chosen_suite, run_options, find)
-        command, shard = ctx.meta["command"], shard_request(given)
-        request = Request(config, chosen_suite, selection, command, shard)
+        request = Request(config, chosen_suite, selection, ctx.meta["command"])
+        shard = shard_request(given)
         with open_runner(places, ctx.obj) as runner:
             plan = runner.plan(request)
+            if shard:
+                name = shard.machine or machine_name(runner.machine)
+                plan = sharded_plan(plan, shard, name, places.results)
             if dry_run:
                 note_own_defaults(config, selection)
                 document = dry_run_document(plan, places)

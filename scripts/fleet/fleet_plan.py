@@ -17,8 +17,7 @@ from scripts.planning.order import ScheduledRepetition
 def whole_plan(plan: Plan, results: Path) -> Plan:
     """Return the plan that all machines must have.  Raises CannotStart."""
     whole = sharded_plan(plan, ShardRequest(1, 1), "fleet", results)
-    engines = tuple(replace(engine, passports={}) for engine in whole.engines)
-    return replace(whole, engines=engines, shard=None)
+    return replace(whole, shard=None)
 
 
 def planned_blocks(plan: Plan, results: Path) -> list[FleetBlock]:

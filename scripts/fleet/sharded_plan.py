@@ -39,6 +39,7 @@ def sharded_plan(
 ) -> Plan:
     """Return the plan of one shard of a run on the machine of this name.
 
+    It has no passports, which are those of one results directory: merging adds them.
     It begins with the canary unless a run in `results` has that of the same machine.
     Raises CannotStart.
     """
@@ -46,7 +47,8 @@ def sharded_plan(
         problem = "this machine has no machine-id, from which its name could be made"
         raise CannotStart(f"{problem}; pass --machine NAME")
     known = _times_of(request.times) if request.times else {}
-    plan = with_canary(plan, known)
+    engines = tuple(replace(engine, passports={}) for engine in plan.engines)
+    plan = with_canary(replace(plan, engines=engines), known)
     units = units_of_shards(plan, request.count, known)[request.index - 1]
     if not units:
         blocks = numbers.count(len(blocks_of(plan)), "block")

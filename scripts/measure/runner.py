@@ -11,10 +11,9 @@ from report.model.plan import Plan
 from report.model.record import Record
 from report.terms.regime import DIRECTORY, Regime
 from scripts.doctor.admission import admit, subject_of
-from scripts.fleet.sharded_plan import ShardRequest, sharded_plan
 from scripts.forecast.prediction import Forecast, load_history
 from scripts.machine.child_process import Executor
-from scripts.machine.host import Machine, environment_document, identity, machine_name
+from scripts.machine.host import Machine, environment_document, identity
 from scripts.machine.probes import Progress
 from scripts.machine.reader import SystemReader
 from scripts.machine.system_access import SystemAccess
@@ -53,7 +52,6 @@ class Request:
     suite: SuiteConfig
     selection: Selection
     command: str
-    shard: ShardRequest | None = None  # None: all of it
 
 
 @dataclass
@@ -72,7 +70,7 @@ class Runner:
         self.machine = Machine(SystemReader(), self.places.data_dir)
 
     def plan(self, request: Request) -> Plan:
-        """Return the plan of a new run, or of one shard of it.  Raises CannotStart."""
+        """Return the plan of a new run.  Raises CannotStart if a disk is small."""
         refuse_full_disk(self.places.data_dir)
         names = request.selection.engines
         self.stamp(request.config.engines[name] for name in names)
@@ -99,9 +97,6 @@ class Runner:
             )
         except DiskError as error:
             raise CannotStart(str(error)) from None
-        if request.shard:
-            name = request.shard.machine or machine_name(self.machine)
-            return sharded_plan(plan, request.shard, name, self.places.results)
         return with_passports(plan, request.config, self.places.results)
 
     def stamp(self, engines: Iterable[Runnable]) -> None:

@@ -11,30 +11,42 @@ from report.terms.documents import ResultsError, read_bytes
 from report.trust.judge import load_run
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
-from report.verdict.new_history_entry import entry_of
+from report.verdict.new_history_entry import entries_of
 from scripts.store.run_store import is_ab_run, sole_user
 from scripts.store.whole_file import write_whole
 
 
-def read_entry(path: Path, label: str = "") -> tuple[HistoryEntry, bool]:
-    """Return the entry of a run folder of either kind, and whether it is finished.
+def read_entry(path: Path) -> tuple[HistoryEntry, bool]:
+    """Return the entry of a run of one machine, and whether it is finished.
 
-    Raises ResultsError if the run is damaged.
+    Raises ResultsError if the run is damaged, or of several machines.
     """
+    entries, finished = _read_entries(path, "")
+    if len(entries) != 1:
+        raise ResultsError(
+            f"{path}: is a run of {len(entries)} machines, each of which has a history"
+            " of its own; add it with `kvmatrix history add`, then see `kvmatrix"
+            " history`"
+        )
+    return entries[0], finished
+
+
+def _read_entries(path: Path, label: str) -> tuple[list[HistoryEntry], bool]:
+    """Return the entries of a run folder of either kind, and whether it is finished."""
     if is_ab_run(path):
         ab = load_ab_run(path)
-        return entry_of(judge(ab), label), not ab.unfinished
+        return entries_of(judge(ab), label), not ab.unfinished
     run = load_run(path)
-    return entry_of(run, label), not run.is_unfinished
+    return entries_of(run, label), not run.is_unfinished
 
 
-def entry_of_folder(path: Path, label: str) -> HistoryEntry:
-    """Return the entry of a finished run folder.
+def entries_of_folder(path: Path, label: str) -> list[HistoryEntry]:
+    """Return the entries of a finished run folder, one for each machine.
 
     Raises ResultsError if the run is damaged or not finished: an entry never changes
     once it is added.
     """
-    entry, finished = read_entry(path, label)
+    entries, finished = _read_entries(path, label)
     if not finished:
         words = ["scripts/kvmatrix resume", path.name]
         if is_ab_run(path):
@@ -42,7 +54,7 @@ def entry_of_folder(path: Path, label: str) -> HistoryEntry:
         raise ResultsError(
             f"{path}: the run is not finished; first run: {' '.join(words)}"
         )
-    return entry
+    return entries
 
 
 def add(folder: Path, entry: HistoryEntry) -> tuple[Path, bool]:

@@ -12,7 +12,7 @@ from report.formats import markdown
 from report.page import report_page
 from report.verdict.comparison import compare
 from report.verdict.contest import Outcome
-from report.verdict.machines import machine_charts, machines_of, split_sentences
+from report.verdict.machine_ratios import machine_charts, machines_of, split_sentences
 from tests.fleet.many_machines import CONTROL, Times, many_machines_run
 
 pytestmark = pytest.mark.usefixtures("ranked_short_cells")

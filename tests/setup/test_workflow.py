@@ -35,7 +35,7 @@ def test_the_workflows_are_valid() -> None:
     assert result.returncode == 0, result.stdout
 
 
-@pytest.mark.parametrize("name", ["regressions.yml", "engine.yml"])
+@pytest.mark.parametrize("name", ["regressions.yml", "engine.yml", "matrix.yml"])
 def test_a_workflow_pins_its_actions_and_has_few_permissions(name: str) -> None:
     text = (FOLDER / name).read_text()
     uses = re.findall(r"uses: (.*)", text)
@@ -48,7 +48,7 @@ def test_a_workflow_pins_its_actions_and_has_few_permissions(name: str) -> None:
     assert jobs.count("persist-credentials: false") == jobs.count("actions/checkout@")
 
 
-@pytest.mark.parametrize("name", ["regressions.yml", "engine.yml"])
+@pytest.mark.parametrize("name", ["regressions.yml", "engine.yml", "matrix.yml"])
 def test_no_expression_is_part_of_a_script(name: str) -> None:
     scripts = blocks(FOLDER / name)
     assert all("${{" not in block for block in scripts.values())
