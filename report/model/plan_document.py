@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -179,6 +179,21 @@ def plan_of(document: Document, place: Path) -> Plan:
         machines=document.get("machines") or {},
         schema=document["schema"],
         method=document["method"],
+    )
+
+
+def shard_plan_of(document: Document, place: Path, like: Plan) -> Plan:
+    """Return the plan of a shard of the same run as another one, which is checked.
+
+    REQUIRES: the documents of both differ at most in what is read here.
+    """
+    return replace(
+        like,
+        run=document["run"],
+        command=document["command"],
+        machine=document["machine"],
+        shard=_shard_of(document.get("shard"), like.order, f"{place}: shard"),
+        machines=document.get("machines") or {},
     )
 
 

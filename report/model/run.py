@@ -66,6 +66,9 @@ class Measurement:
     open_loop: bool = False
     disturbed: tuple[str, ...] = ()
     machine: str = ""  # its name, in a run of many machines
+    # Why an ok line is not believed, if it was judged when it was read: then the record
+    # of a large run has no timeline.
+    fault: str | None = None
 
     @classmethod
     def of(cls, record: Record, line: int = 0) -> Measurement:
@@ -208,6 +211,11 @@ class Run:
     def cell(self, engine: str, scenario: str, benchmark: str) -> Cell | None:
         """Return the cell, or None if it was not part of the plan."""
         return self.cells.get(CellName(engine, scenario, benchmark))
+
+    @property
+    def is_large(self) -> bool:
+        """True if its lines were judged as they were read, without timelines."""
+        return any(m.fault is not None for m in self.measurements[:1])
 
     @property
     def is_unfinished(self) -> bool:

@@ -55,7 +55,7 @@ def render(run: Run) -> str:
     styles = {SWEEP_STYLE: swept or tables or courses, GROUP_STYLE: groups}
     return frame.rendered(
         _environment().get_template("page.html.j2"),
-        raw_data.packed(run),
+        None if run.is_large else raw_data.packed(run),
         styles=[style for style, is_needed in styles.items() if is_needed],
         run=run,
         compared=compared,

@@ -7,21 +7,17 @@ the file, the line and the problem, so that a damaged file never ends in a trace
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from fastjsonschema import JsonSchemaValueException
-from fastjsonschema.draft04 import CodeGeneratorDraft04
-from fastjsonschema.draft07 import CodeGeneratorDraft07
-from fastjsonschema.ref_resolver import RefResolver
 
 from report.terms.checksum import is_intact
 from report.terms.encoding import bounded_content, decoded
@@ -30,9 +26,9 @@ from report.terms.limits import (
     MOST_INTEGER,
     MOST_LEVELS,
 )
+from report.terms.schemas import are_pairs, schema, validator
 from report.terms.text_table import printable, visible
 
-SCHEMA_DIR = Path(__file__).parents[1] / "schema"
 DAMAGED = "the run is damaged: restore the file or delete the run"
 _REASON_CHARS = 200
 _SHOWN_CHARS = 60
@@ -48,6 +44,8 @@ _TYPES = {
 Versions = Mapping[str, range]  # of "schema" and "method"
 # A JSON text with an integer above MOST_INTEGER has this many digits in a row.
 _MAYBE_LARGE = re.compile(rb"[0-9]{20}")
+_ESCAPE = b"\\u"  # begins each character that is written by its number
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 # In a JSON text a character that may not be printable is an escape or not ASCII.
 _MAYBE_HIDDEN = re.compile(rb"\\[bfru]|[\x7f-\xff]")
 
@@ -100,8 +98,9 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
             parse_float=_finite,
             object_pairs_hook=_unique_keys,
         )
-        # A lone surrogate is valid JSON but cannot be encoded when it is written.
-        json.dumps(document, ensure_ascii=False).encode("utf-8")
+        if _ESCAPE in text:
+            # A lone surrogate is valid JSON but cannot be encoded when it is written.
+            json.dumps(document, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
         raise ResultsError(f"{place}: {_fault(text, error)}") from None
     except RecursionError:
@@ -110,7 +109,7 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         raise ResultsError(f"{place}: not valid JSON: {_reason(error)}") from None
     if not isinstance(document, dict):
         raise ResultsError(f"{place}: expected a JSON object")
-    if _is_deeper(document, MOST_LEVELS):
+    if _may_be_deeper(text, MOST_LEVELS) and _is_deeper(document, MOST_LEVELS):
         raise ResultsError(f"{place}: nested more than {MOST_LEVELS} levels deep")
     if _MAYBE_LARGE.search(text) and (key := _large_integer(document)) is not None:
         problem = f"the integer is too large; expected at most {MOST_INTEGER}"
@@ -141,7 +140,7 @@ def _fault(text: bytes, error: json.JSONDecodeError) -> str:
 def validate(document: Mapping[str, Any], schema_name: str, place: str) -> None:
     """Check `document` against report/schema/<schema_name>.schema.json."""
     try:
-        _validator(schema_name)(document)
+        validator(schema_name)(document)
     except JsonSchemaValueException as error:
         where = visible(".".join(error.path[1:]))
         problem = _problem(error)
@@ -201,7 +200,7 @@ def remedied() -> Iterator[None]:
 
 def keys_of(schema_name: str, part: str) -> tuple[str, ...]:
     """Return the keys of one definition ("$defs") of a schema."""
-    return tuple(_schema(f"{schema_name}.schema.json")["$defs"][part]["properties"])
+    return tuple(schema(f"{schema_name}.schema.json")["$defs"][part]["properties"])
 
 
 def _problem(error: JsonSchemaValueException) -> str:
@@ -217,7 +216,7 @@ def _problem(error: JsonSchemaValueException) -> str:
         return f"unknown key {shown(odd)}"
     if error.rule == "countPairs":
         pairs = enumerate(value)
-        at, odd = next((at, p) for at, p in pairs if not _are_pairs([p], accepted))
+        at, odd = next((at, p) for at, p in pairs if not are_pairs([p], accepted))
         return f"{shown(odd)} at {at} is not a pair of counts"
     if error.rule == "propertyNames":
         value = list(value)
@@ -244,58 +243,17 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
 
 
-class _Generator(CodeGeneratorDraft07):
-    """A compiler of JSON Schema with strict integers and pairs of counts.
+def _may_be_deeper(text: bytes, most: int) -> bool:
+    """Return False if a JSON text is surely not nested deeper than `most`.
 
-    "countPairs": [0, 1] requires a list of pairs of integers, at least 0 and at least
-    1.  A timeline or a histogram has hundreds of pairs; one call checks all of them.
+    Each step removes the innermost brackets.  Brackets in strings may remain.
     """
-
-    def __init__(self, schema: Mapping[str, Any], resolver: RefResolver) -> None:
-        super().__init__(  # type: ignore[no-untyped-call]
-            schema, resolver=resolver, use_default=False
-        )
-        self._json_keywords_to_function["countPairs"] = self.generate_count_pairs
-
-    def generate_type(self) -> None:
-        """Reject 1.0 as an integer, as draft 4 does."""
-        CodeGeneratorDraft04.generate_type(self)  # type: ignore[no-untyped-call]
-
-    def generate_count_pairs(self) -> None:
-        """Generate one call that checks all pairs of a list."""
-        problem = "{name} must be pairs of counts"
-        with self.l("if not are_pairs({variable}, {countPairs}):"):
-            self.exc(problem, rule="countPairs")  # type: ignore[no-untyped-call]
-
-
-def _are_pairs(values: object, least: Sequence[int]) -> bool:
-    """Return True if every item is a pair, or if it is not a list ("type" says so)."""
-    first, second = least
-    return type(values) is not list or all(
-        type(pair) is list
-        and len(pair) == 2
-        and type(pair[0]) is type(pair[1]) is int
-        and first <= pair[0]
-        and second <= pair[1]
-        for pair in values
-    )
-
-
-@functools.cache
-def _validator(schema_name: str) -> Callable[[object], object]:
-    """Compile a schema; the code comes only from files of this repository."""
-    schema = _schema(f"{schema_name}.schema.json")
-    resolver = RefResolver.from_schema(schema, handlers={"": _schema}, store={})
-    generator = _Generator(schema, resolver)
-    state: dict[str, Any] = {**generator.global_state, "are_pairs": _are_pairs}
-    exec(generator.func_code, state)
-    compiled: Callable[[object], object] = state[resolver.get_scope_name()]
-    return compiled
-
-
-def _schema(file: str) -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads((SCHEMA_DIR / file).read_text("utf-8"))
-    return schema
+    brackets = text.translate(None, _NO_BRACKETS)
+    for _ in range(most // 2):  # far below the limit
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if not brackets:
+            return False
+    return True
 
 
 def _is_deeper(document: Mapping[str, Any], most: int) -> bool:

@@ -16,6 +16,8 @@ MOST_INTEGER = 2**64 - 1
 
 MOST_DOCUMENT_BYTES = 16 << 20
 MOST_LINES_BYTES = 1 << 30  # of a file of lines
+# From here on, reports leave out rates over time and raw data, or need gigabytes.
+LARGE_LINES_BYTES = 64 << 20
 MOST_ANSWER_BYTES = 16 << 20  # of an executable, also to --describe
 
 MOST_SWEEP_VALUES = 100

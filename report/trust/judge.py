@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from report.model.attempts import group
 from report.model.plan import LATENCY, Plan
@@ -47,7 +48,19 @@ def judge(recorded: RecordedRun) -> Run:
 
 def load_run(path: Path) -> Run:
     """Read, check and judge the run folder `path`.  Raises ResultsError."""
-    return judge(load(path))
+    return judge(load(path, _judged_alone))
+
+
+def _judged_alone(plan: Plan) -> Callable[[Measurement], Measurement]:
+    """Return a function that judges a line by itself, and leaves out its timeline."""
+
+    def judged_alone(m: Measurement) -> Measurement:
+        context = context_of_cell(plan, m.cell, m.pass_ == LATENCY)
+        fault = fault_of_line(m.record, context) if m.status == "ok" else ""
+        record = cast(Record, {**m.record, "timeline": None})
+        return replace(m, record=record, fault=fault)
+
+    return judged_alone
 
 
 def judged(
@@ -62,7 +75,8 @@ def judged(
     contexts = [
         context_of_cell(plan_of(m), m.cell, m.pass_ == LATENCY) for m in measurements
     ]
-    shown = verdicts([m.record for m in measurements], contexts, twins)
+    faults = [m.fault for m in measurements]
+    shown = verdicts([m.record for m in measurements], contexts, twins, faults)
     declared = (
         as_declared(plan_of(m).engine(m.cell.engine), m.record, verdict)
         for m, verdict in zip(measurements, shown, strict=True)
@@ -79,13 +93,18 @@ def verdicts(
     records: Sequence[Record],
     contexts: Sequence[Context],
     twins: Mapping[str, str] | None = None,
+    faults: Sequence[str | None] | None = None,
 ) -> list[tuple[str, str]]:
-    """Return the (status, reason) to be shown for each line instead of its own."""
+    """Return the (status, reason) to be shown for each line instead of its own.
+
+    `faults` has what is known to be wrong with lines; None: not known.
+    """
     shown = []
-    for record, context in zip(records, contexts, strict=True):
-        fault = ""
-        if record["status"] == "ok":
-            fault = fault_of_line(record, context)
+    known = faults or [None] * len(records)
+    for record, context, fault in zip(records, contexts, known, strict=True):
+        if fault is None:
+            is_ok = record["status"] == "ok"
+            fault = fault_of_line(record, context) if is_ok else ""
         recorded = (record["status"], record["reason"])
         shown.append(("wrong", fault) if fault else recorded)
     for index, reason in _contradictions(_believed(records, shown), twins or {}):

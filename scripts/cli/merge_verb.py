@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from report.config.config_types import Config
+from report.model.plan import Plan
 from report.model.plan_document import plan_document
 from report.terms import numbers
 from scripts.cli.exit_codes import exit_code_of
@@ -31,6 +33,7 @@ from scripts.store.run_places import CannotStart
 from scripts.store.run_store import create_folder, sole_user
 
 _INCOMPLETE, _NOTHING = 3, 5
+_NAMED = 8  # machines
 
 
 @click.command("merge")
@@ -94,19 +97,35 @@ def merged_run(
 
     Raises the errors that exit_code_of() handles.
     """
-    parts, config = parts_of(folders), read_config(configs)
+    config = read_config(configs)
     with sole_user(results, "results"):
-        result = merged(parts, name_of(parts, results), without)
-        if not result.lines:
-            problem = "these shards have no results yet"
-            raise CannotStart(f"{problem}, so there is nothing to merge", _NOTHING)
-        plan = with_passports(result.plan, config, results)
-        result = replace(result, plan=plan)
-        path = _written(result, results)
-    missing, notes = missing_of(result, parts), notes_of(result, parts, since)
+        plan, path, said, missing = _merged(folders, results, config, without, since)
     report = None if output.no_report else written_report(path)
-    _show(result, missing, notes, {"path": path, "report": report}, output)
+    places = {"path": path, "report": report}
+    _show(plan, said, missing, places, output)
     return _INCOMPLETE if missing else 0
+
+
+def _merged(
+    folders: Sequence[Path],
+    results: Path,
+    config: Config,
+    without: Sequence[str],
+    since: datetime.datetime | None,
+) -> tuple[Plan, Path, list[str], list[str]]:
+    """Write the merged run; return its plan and folder, notes, and what is missing.
+
+    The lines are not kept, so that the report of a large run finds memory.
+    """
+    parts = parts_of(folders)
+    result = merged(parts, name_of(parts, results), without)
+    if not result.lines:
+        problem = "these shards have no results yet"
+        raise CannotStart(f"{problem}, so there is nothing to merge", _NOTHING)
+    plan = with_passports(result.plan, config, results)
+    result = replace(result, plan=plan)
+    path = _written(result, results)
+    return plan, path, notes_of(result, parts, since), missing_of(result, parts)
 
 
 def _written(result: Merged, results: Path) -> Path:
@@ -121,22 +140,24 @@ def _written(result: Merged, results: Path) -> Path:
 
 
 def _show(
-    result: Merged,
+    plan: Plan,
+    said: list[str],
     missing: list[str],
-    notes: list[str],
     places: dict[str, Path | None],
     output: Output,
 ) -> None:
     shown_places = {key: shown(path) if path else None for key, path in places.items()}
     if output.as_json:
-        head = {"run": result.plan.run, "machines": [*result.plan.machines]}
-        document = {**head, "missing": missing, "notes": notes, **shown_places}
+        head = {"run": plan.run, "machines": [*plan.machines]}
+        document = {**head, "missing": missing, "notes": said, **shown_places}
         click.echo(json.dumps(document, indent=1))
         return
-    for text in (*notes, *missing):
+    for text in (*said, *missing):
         print_note(f"warning: {text}")
-    machines = numbers.count(len(result.plan.machines), "machine")
-    click.echo(f"machines  {machines}: {', '.join(result.plan.machines)}")
+    names = [*plan.machines]
+    more = f" and {len(names) - _NAMED} more" if names[_NAMED:] else ""
+    machines = numbers.count(len(names), "machine")
+    click.echo(f"machines  {machines}: {', '.join(names[:_NAMED])}{more}")
     click.echo(f"results   {shown_places['path']}")
     if shown_places["report"]:
         click.echo(f"report    {shown_places['report']}")

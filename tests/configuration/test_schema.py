@@ -9,7 +9,8 @@ from fastjsonschema.draft07 import CodeGeneratorDraft07
 
 from report.model import record
 from report.model.count_lines import CountLine
-from report.terms.documents import SCHEMA_DIR, ResultsError, validate
+from report.terms.documents import ResultsError, validate
+from report.terms.schemas import SCHEMA_DIR
 from tests.places import ROOT
 
 FILES = sorted(path.name for path in SCHEMA_DIR.glob("*.schema.json"))

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from report.terms.documents import SCHEMA_DIR
 from report.terms.limits import MOST_LEVELS
+from report.terms.schemas import SCHEMA_DIR
 from tests.hostile.json_tokens import Path, text_of
 
 UNKNOWN = "unheard_of"
