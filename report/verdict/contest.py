@@ -141,7 +141,7 @@ class _Field:
         {} of one machine, and without a spread: no machine has two rounds.
         """
         machines = np.asarray([self.machines[number] for number in self._common])
-        names = sorted({*machines})
+        names = sorted(map(str, {*machines}))
         freedom = self.rounds - len(names)
         if freedom < 1 or len(names) < 2:
             return {}

@@ -78,11 +78,17 @@ def plan_of(folder: Path) -> dict[str, Any]:
 Times = Mapping[str, Sequence[Sequence[float]]]  # engine -> chart -> repetitions
 
 
-def many_machines_run(times: Times, machines: Sequence[str], path: Path) -> Run:
+def many_machines_run(
+    times: Times,
+    machines: Sequence[str],
+    path: Path,
+    missing: tuple[str, str] = ("", ""),
+) -> Run:
     """Return a judged run of charts with these times, in seconds per operation.
 
     `machines` has the machine of each repetition.  The control is CONTROL, of the first
-    engine.  Nothing is written to `path`.
+    engine.  `missing` is an engine that one of the machines has not measured yet.
+    Nothing is written to `path`.
     """
     charts = len(next(iter(times.values())))
     benchmarks = {f"bench{number}": 1.0 for number in range(charts)}
@@ -106,6 +112,7 @@ def many_machines_run(times: Times, machines: Sequence[str], path: Path) -> Run:
         )
         for cell in document["cells"]
         for number, machine in enumerate(machines, 1)
+        if (cell["engine"], machine) != missing
     ]
     lines = replace(NO_MEASUREMENTS, measurements=tuple(measurements))
     plan = plan_of_document(document, path)

@@ -13,7 +13,7 @@ from report.page import report_page
 from report.verdict.comparison import compare
 from report.verdict.contest import Outcome
 from report.verdict.machine_ratios import machine_charts, machines_of, split_sentences
-from tests.fleet.many_machines import CONTROL, Times, many_machines_run
+from tests.fleet.many_machines import CONTROL, many_machines_run
 
 pytestmark = pytest.mark.usefixtures("ranked_short_cells")
 
@@ -27,7 +27,7 @@ def times(
     beta: dict[str, float] | float = 2.0,
     noise: float = 0.01,
     noisy: str = "",
-) -> Times:
+) -> dict[str, list[list[float]]]:
     """Return times of alpha (1 s), beta and the control, scaled by the machine."""
     random = np.random.default_rng(1)
     factors = {"alpha": 1.0, "beta": beta, CONTROL: 1.0}
@@ -54,6 +54,21 @@ def test_the_speed_of_machines_cancels(tmp_path: Path) -> None:
         assert 1.05 < low < 1.11 and 1.09 < high < 1.15
 
 
+def test_an_engine_is_not_faster_for_missing_on_a_slow_machine(tmp_path: Path) -> None:
+    """Its median is, since the others have times of that machine as well."""
+    machines = ["m-a", "m-b"] * 6
+    slow = times(machines, beta=1.1)
+    for of_engine in slow.values():
+        for of_chart in of_engine:
+            of_chart[1::2] = [10 * t for t in of_chart[1::2]]
+    run = many_machines_run(slow, machines, tmp_path, missing=("beta", "m-b"))
+    for chart in compare(run).charts:
+        (ranking,) = chart.accepted
+        assert ranking.medians_ns["beta"] < ranking.medians_ns["alpha"]
+        assert ranking.off_best("beta") == pytest.approx(1.1, rel=0.02)
+        assert ranking.winner == "alpha"
+
+
 def test_the_report_has_a_column_for_each_machine(tmp_path: Path) -> None:
     machines = MACHINES * 3
     run = many_machines_run(times(machines, beta=2.0), machines, tmp_path)
@@ -70,17 +85,18 @@ def test_the_report_has_a_column_for_each_machine(tmp_path: Path) -> None:
 
 
 def test_machines_that_disagree_are_named_and_nobody_wins(tmp_path: Path) -> None:
-    machines = MACHINES * 4
-    ratios = {"m-a": 1.5, "m-b": 1.5, "m-c": 1.5, "m-d": 0.7}
+    machines = [*MACHINES, "m-e"] * 8
+    ratios = {**dict.fromkeys(MACHINES, 1.5), "m-e": 0.9}
     run = many_machines_run(times(machines, beta=ratios), machines, tmp_path)
     compared = compare(run)
     for chart in compared.charts:
         (ranking,) = chart.accepted
         assert ranking.verdict.outcome is Outcome.UNDECIDED
-        assert ranking.verdict.split == {"beta": ("m-d",)}
+        assert ranking.verdict.doubt == "machines disagree"
+        assert ranking.verdict.split == {"beta": ("m-e",)}
     sentence = split_sentences(machine_charts(run, compared))[0]
     assert sentence.endswith(
-        "Alpha is first over all machines, but Beta is faster on m-d"
+        "Alpha is first over all machines, but Beta is faster on m-e"
     )
     assert sentence in html.unescape(report_page.render(run))
     assert sentence in markdown.render(run)
