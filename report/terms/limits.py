@@ -25,4 +25,5 @@ MOST_REPETITIONS = 10_000  # of a cell
 LATENCY_REPETITIONS = 3  # of a cell, unless its suite has another number
 MOST_CELLS = 10_000  # of a run
 MOST_RUN_REPETITIONS = 200_000  # of all cells of a run
+MOST_SHARDS = 10_000  # of a run
 LONGEST_TIMEOUT_S = 365 * 86_400.0

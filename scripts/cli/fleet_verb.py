@@ -178,9 +178,17 @@ def fleet_resume(
 @click.pass_obj
 def fleet_block(system: SystemAccess, path: Path, block: int) -> None:
     """Measure one block of a fleet on this node, and print how that ended."""
+    sys.exit(exit_code_of(lambda: _measured_block(system, path, block)))
+
+
+def _measured_block(system: SystemAccess, path: Path, block: int) -> int:
+    """Run the command of a block; print how it ended, and return 0."""
     from scripts.cli.verbs import main
 
-    words, said, code = words_of_block(read_fleet(path), block), io.StringIO(), 0
+    fleet = read_fleet(path)
+    if not 1 <= block <= len(fleet.blocks):
+        raise click.UsageError(f"BLOCK: expected 1 to {len(fleet.blocks)}, not {block}")
+    words, said, code = words_of_block(fleet, block), io.StringIO(), 0
     if words:
         with redirect_stderr(said):
             try:
@@ -195,6 +203,7 @@ def fleet_block(system: SystemAccess, path: Path, block: int) -> None:
     _, _, problem = text.rpartition("kvmatrix: ")  # begins the message of an error
     message = " ".join(problem.split()) if code else ""
     click.echo(report_line(node_name(), code, message))
+    return 0
 
 
 def _options_of(places: RunPlaces) -> dict[str, str]:

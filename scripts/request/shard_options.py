@@ -8,10 +8,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from report.terms.limits import MOST_SHARDS
 from scripts.fleet.sharded_plan import ShardRequest
 from scripts.request import options
 
-MOST_SHARDS = 10_000
 _SHARD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
 _NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*", re.ASCII)  # as in names.schema.json
 _NAME_CHARS = 64

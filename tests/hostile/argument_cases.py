@@ -24,7 +24,8 @@ from tests.support.fake_executor import FakeExecutor
 from tests.support.quiet_machine import quiet_machine
 
 _NOT_USED = ("--open", "--measure", "--version")
-_DRY = ("run", "ab")  # verbs that measure unless --dry-run is given
+# Verbs that measure unless --dry-run is given.
+_DRY = (("run",), ("ab",), ("fleet", "run"))
 _EXITS = (0, 1, 2, 3, 4, 5)
 WORDS = (
     *("", " ", "-", "--", "---", "-1", "0", "1", "4", "1e3", "1e400", "nan", "inf"),
@@ -113,7 +114,7 @@ def _command(words: tuple[str, ...]) -> st.SearchStrategy[tuple[str, ...]]:
         st.tuples(st.sampled_from(options), value),
         st.tuples(st.sampled_from(options)),
     )
-    last = ("--dry-run",) if words[0] in _DRY else ()
+    last = ("--dry-run",) if words in _DRY else ()
     return st.lists(part, max_size=5).map(
         lambda parts: (*words, *_safe([w for p in parts for w in p]), *last)
     )
