@@ -91,7 +91,10 @@ def of_run(run: Run) -> ComparableRun:
         }
         noise = twice.share(name.scenario, name.benchmark)
         cells[str(name)] = _cell(name, cell, engines[name.engine], settings, noise)
+    machine: dict[str, object]
     machine = {f"machine: {key}": value for key, value in run.plan.machine.items()}
+    if run.plan.machines:
+        machine["machines"] = ", ".join(run.plan.machines)
     return ComparableRun(
         name=run.plan.run,
         kind="kvmatrix run",

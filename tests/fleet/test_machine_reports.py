@@ -8,11 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from report.formats import markdown
+from report.formats import compare_text, markdown
 from report.page import report_page
+from report.stats.two_run_decision import Limits
+from report.verdict.comparable_run import of_run
 from report.verdict.comparison import compare
 from report.verdict.contest import Outcome
 from report.verdict.machine_ratios import machine_charts, machines_of, split_sentences
+from report.verdict.run_changes import NotComparable, compare_sources
 from tests.fleet.many_machines import CONTROL, many_machines_run
 
 pytestmark = pytest.mark.usefixtures("ranked_short_cells")
@@ -123,3 +126,15 @@ def test_a_run_of_one_machine_has_no_machines(tmp_path: Path) -> None:
     assert machine_charts(run, compare(run))[0].rows[1].pooled == pytest.approx(
         2, rel=0.1
     )
+
+
+def test_runs_of_other_machines_are_not_compared(tmp_path: Path) -> None:
+    """Their rates are mixtures: of the same machines, or not comparable."""
+    three = many_machines_run(times(MACHINES * 3), MACHINES * 3, tmp_path)
+    others = ["m-a", "m-b", "m-c", "m-z"] * 3
+    other = many_machines_run(times(others), others, tmp_path)
+    same = compare_sources(of_run(three), of_run(three), Limits())
+    assert not isinstance(same, NotComparable)
+    refused = compare_sources(of_run(three), of_run(other), Limits())
+    assert isinstance(refused, NotComparable)
+    assert "m-z" in compare_text.refusal(refused)
