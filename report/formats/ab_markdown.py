@@ -16,7 +16,7 @@ def render(result: AbResult) -> str:
     title = f"{run.b.label} against {run.a.label}"
     if run.plan.same_build:
         title = f"{run.a.label} against itself"
-    machine = build_facts.machine_words(run.plan.machine)
+    machine = build_facts.machine_line(run.plan)
     counts = count_rows(result)
     badges = (badge.text for badge in ab_badges.badges(result, counts))
     summary = ab_words.summary(result)

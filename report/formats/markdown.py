@@ -38,7 +38,7 @@ def render(run: Run) -> str:
     blocks = [
         f"# {escaped(run.plan.suite.title)}",
         escaped(
-            " · ".join(filter(None, (run.plan.run, build_facts.machine_line(run))))
+            " · ".join(filter(None, (run.plan.run, build_facts.machine_line(run.plan))))
         ),
         f"**{escaped(sentences.headline(compared))}**"
         + escaped(sentences.verdict_rest(compared)),

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from report.model.ab_lines import RoundLines, rounds_of
-from report.model.ab_plan import AB_PLAN, SIDES, AbPlan, differences_of_work
+from report.model.ab_plan import (
+    AB_PLAN,
+    SIDES,
+    AbPlan,
+    AbShard,
+    differences_of_work,
+)
 from report.model.ab_rule import AbRule
 from report.model.count_lines import COUNTS_FILE, CountFile, read_count_lines
 from report.model.plan import (
@@ -40,6 +46,7 @@ from report.model.record import LINES
 from report.model.run import Measurement
 from report.model.run_folder import (
     MeasurementFile,
+    check_machine,
     check_seeds,
     read_environment,
     read_lines,
@@ -79,7 +86,8 @@ def load_ab(path: Path) -> RecordedAbRun:
         for m in lines.measurements:
             check_belongs(m.record, document, f"{lines_path}:{m.line}")
             _check_kind(m, f"{lines_path}:{m.line}")
-        rounds = rounds_of(lines.measurements, plan.cells, plan.rule, str(lines_path))
+            check_machine(m, plan.machines, f"{lines_path}:{m.line}")
+        rounds = rounds_of(lines.measurements, plan, str(lines_path))
         check_seeds(lines.measurements, plan.seed, str(lines_path))
         _check_can_run(rounds, plan, lines_path)
     counts = read_count_lines(path / COUNTS_FILE, document, plan.cells)
@@ -142,7 +150,28 @@ def ab_plan_document(plan: AbPlan) -> dict[str, Any]:
         "scenarios": [{**written, "flags": flags} for written, (_, flags) in scenarios],
         "settings_sha256": sha256_of_settings(plan.settings()),
         "counted": plan.counted,
+        **({"shard": _shard_document(plan, plan.shard)} if plan.shard else {}),
+        **({"machines": dict(plan.machines)} if plan.machines else {}),
     }
+
+
+def _shard_document(plan: AbPlan, shard: AbShard) -> dict[str, Any]:
+    rounds = [
+        [index, list(shard.rounds[cell])]
+        for index, cell in enumerate(plan.cells)
+        if cell in shard.rounds
+    ]
+    facts = {"index": shard.index, "count": shard.count, "machine": shard.machine}
+    return {**facts, "counts": shard.counts, "rounds": rounds}
+
+
+def _shard_of(document: Document, cells: Sequence[CellName], place: str) -> AbShard:
+    """Return the shard of ab.json.  Raises ResultsError for an unknown cell."""
+    entries = document["rounds"]
+    if any(index >= len(cells) for index, _ in entries):
+        raise ResultsError(f"{place}: rounds: not an index of cells")
+    rounds = {cells[index]: tuple(numbers) for index, numbers in entries}
+    return AbShard(**{**document, "rounds": rounds})
 
 
 def read_ab_document(path: Path) -> dict[str, Any]:
@@ -164,6 +193,7 @@ def ab_plan_of(document: Document, location: Path) -> AbPlan:
         raise ResultsError(f"{location}: the sides do not list the same engines")
     scenarios = scenarios_of(document["scenarios"], location)
     cells = cells_of(document["cells"], engines["a"], scenarios, location)
+    shard = document.get("shard")
     a, b = (_side(document, engines[s], scenarios, cells, rule) for s in SIDES)
     plan = AbPlan(
         a,
@@ -172,6 +202,8 @@ def ab_plan_of(document: Document, location: Path) -> AbPlan:
         rule=rule,
         same_build=document["same_build"],
         counted=document["counted"],
+        shard=_shard_of(shard, cells, f"{location}: shard") if shard else None,
+        machines=document.get("machines") or {},
     )
     for cell in cells:
         if differences_of_work(plan.a, plan.b, cell):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from report.model.ab_plan import AbPlan
 from report.model.ab_rule import AbRule
 from report.model.ab_run import CONFIRM, SCREEN
 from report.model.plan import THROUGHPUT, CellName
@@ -68,19 +69,16 @@ def slot_of(m: Measurement) -> int:
 
 
 def rounds_of(
-    measurements: Sequence[Measurement],
-    names: Sequence[CellName],
-    rule: AbRule,
-    file: str,
+    measurements: Sequence[Measurement], plan: AbPlan, file: str
 ) -> dict[CellName, list[RoundLines]]:
     """Return the rounds of each cell, in order.  Raises ResultsError."""
-    rounds: dict[CellName, list[RoundLines]] = {name: [] for name in names}
+    rounds: dict[CellName, list[RoundLines]] = {name: [] for name in plan.cells}
     last: RoundLines | None = None
     for index, m in enumerate(measurements):
         place = f"{file}:{m.line}"
-        _check_line(m, index, rule, rounds, place)
+        _check_line(m, index, plan.rule, rounds, place)
         if last is None or (last.cell, last.number) != (m.cell, m.repetition):
-            _check_next_round(m, last, rounds[m.cell], place)
+            _check_next_round(m, last, rounds[m.cell], plan, place)
             _check_lead(m, rounds[m.cell], place)
             last = RoundLines(m.cell, m.repetition)
             rounds[m.cell].append(last)
@@ -116,15 +114,26 @@ def _check_line(
 
 
 def _check_next_round(
-    m: Measurement, last: RoundLines | None, before: Sequence[RoundLines], place: str
+    m: Measurement,
+    last: RoundLines | None,
+    before: Sequence[RoundLines],
+    plan: AbPlan,
+    place: str,
 ) -> None:
-    """Raise ResultsError unless a line may begin a round here."""
+    """Raise ResultsError unless a line may begin a round here.
+
+    Machines that know nothing of each other go on with a cell that fails on another,
+    and one of them may be missing.
+    """
     if last is not None and (due := last.due()):
         gap = f"round {last.number} of {last.cell} lacks slot {due[0]}"
         raise ResultsError(f"{place}: {m.cell} begins a round, but {gap}")
     if last is not None and m.repetition < last.number:
         raise ResultsError(f"{place}: round {m.repetition} after {last.number}")
-    if m.repetition != len(before) + 1:
+    if plan.machines:
+        return
+    planned = plan.due(m.cell)
+    if len(before) >= len(planned) or m.repetition != planned[len(before)]:
         jump = f"round {m.repetition} of {m.cell} after {len(before)} rounds"
         raise ResultsError(f"{place}: {jump}")
     if any(earlier.failed for earlier in before):
@@ -133,7 +142,8 @@ def _check_next_round(
 
 def _check_lead(m: Measurement, before: Sequence[RoundLines], place: str) -> None:
     """Raise ResultsError unless the sides lead alternate rounds of a pair."""
-    if m.repetition % 2 == 0 and before[-1].lead == side_of(m):
+    is_second = before and before[-1].number == m.repetition - 1
+    if m.repetition % 2 == 0 and is_second and before[-1].lead == side_of(m):
         pair = f"rounds {m.repetition - 1} and {m.repetition} of {m.cell}"
         raise ResultsError(f"{place}: {pair} both begin with side {side_of(m)}")
 

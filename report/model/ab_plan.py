@@ -5,8 +5,8 @@ Each side is an ordinary plan, with the engines of its own build.  ab.json holds
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from report.model.ab_rule import AbRule
 from report.model.plan import KNOWN_FAILURE, CellName, Plan, Scenario, Suite
@@ -36,8 +36,30 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class AbShard:
+    """The rounds that one machine measures of an A/B run: shard `index` of `count`.
+
+    `rounds` has the numbers of a cell's rounds, in order.  `counts` says whether it
+    ends by counting, which one shard of a run does.
+    """
+
+    index: int  # from 1
+    count: int
+    machine: str  # its name
+    rounds: Mapping[CellName, tuple[int, ...]]
+    counts: bool
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+
+@dataclass(frozen=True)
 class AbPlan:
-    """Everything that decides what an A/B run measures."""
+    """Everything that decides what an A/B run measures.
+
+    A run that was merged has several `machines`, by name, and those of a shard measure
+    a part of the rounds.
+    """
 
     a: Plan
     b: Plan
@@ -45,6 +67,8 @@ class AbPlan:
     rule: AbRule
     same_build: bool  # --aa: both sides are one build
     counted: bool  # whether it ends by counting the work of both sides
+    shard: AbShard | None = None
+    machines: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     @property
     def run(self) -> str:
@@ -105,6 +129,12 @@ class AbPlan:
     def rounds(self) -> int:
         """The number of rounds of both stages."""
         return self.rule.screen_rounds + self.rule.confirm_rounds
+
+    def due(self, cell: CellName) -> Sequence[int]:
+        """Return the rounds of a cell that this run can have, in order."""
+        if self.shard:
+            return self.shard.rounds.get(cell, ())
+        return range(1, self.rounds + 1)
 
     def obstacle(self, cell: CellName) -> Failure | None:
         """Return why a cell cannot run on both sides; None if it can."""

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from report.model.ab_plan import AbPlan
 from report.model.description import Description
-from report.model.plan import Engine
+from report.model.plan import Engine, Plan
 from report.model.run import Run
 from report.terms import numbers
 
@@ -61,14 +62,21 @@ def _codec(described: Description) -> str:
     return f"{codec}; tried: {sizes}"
 
 
-def machine_line(run: Run) -> str:
-    """Describe the machine in one line, from the identity in run.json."""
-    return machine_words(run.plan.machine)
+def machine_line(plan: Plan | AbPlan) -> str:
+    """Describe the machine of a plan in one line, or what its machines have in common.
+
+    Facts that they do not have in common say so.
+    """
+    words = machine_words(plan.machine)
+    if not plan.machines:
+        return words
+    return f"{numbers.count(len(plan.machines), 'machine')}: {words}"
 
 
 def machine_words(machine: Mapping[str, object]) -> str:
     """Describe a machine in one line, without unknown facts."""
     facts = (
+        ("machine", "{}"),  # of many
         ("cpu_model", "{}"),
         ("logical_cpus", "{} CPUs"),
         ("memory_gib", "{} GiB"),

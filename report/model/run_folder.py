@@ -142,7 +142,7 @@ def load_planned(
         for m in lines.measurements:
             check_belongs(m.record, document, f"{file}:{m.line}")
             _check_versions(m, plan, f"{file}:{m.line}")
-            _check_machine(m, plan, f"{file}:{m.line}")
+            check_machine(m, plan.machines, f"{file}:{m.line}")
         attempts.check(lines.measurements, plan, file)
         check_seeds(lines.measurements, plan.seed, file)
     environment = read_environment(path, document)
@@ -177,9 +177,11 @@ def check_seeds(measurements: Iterable[Measurement], master: int, file: str) -> 
             raise ResultsError(f"{file}:{m.line}: {problem} repetition")
 
 
-def _check_machine(m: Measurement, plan: Plan, location: str) -> None:
+def check_machine(
+    m: Measurement, machines: Mapping[str, object], location: str
+) -> None:
     """Raise ResultsError unless a line has a machine of a run of many, or none."""
-    if m.machine not in (plan.machines or ("",)):
+    if m.machine not in (machines or ("",)):
         problem = f"machine {m.machine or '(none)'} is not one of the run"
         raise ResultsError(f"{location}: {problem}")
 

@@ -85,7 +85,7 @@ def render(result: AbResult) -> str:
         engines=engines,
         looks=identity.looks(engines),
         started=provenance.started(run.plan.run),
-        machine=build_facts.machine_words(run.plan.machine),
+        machine=build_facts.machine_line(run.plan),
         summary=ab_words.summary(result),
         engines_told=ab_words.engines_summary(result),
         regressed_counts=ab_words.regressed_counts(result),

@@ -90,7 +90,7 @@ def render(run: Run) -> str:
         splits=machine_ratios.split_sentences(by_machine),
         shares=provenance.time_shares(run),
         started=provenance.started(run.plan.run),
-        machine=build_facts.machine_line(run),
+        machine=build_facts.machine_line(run.plan),
     )
 
 

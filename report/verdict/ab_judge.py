@@ -8,7 +8,7 @@ from pathlib import Path
 
 from report.model.ab_folder import RecordedAbRun, load_ab
 from report.model.ab_lines import RoundLines, side_of, slot_of
-from report.model.ab_plan import SIDES, AbPlan, Failure
+from report.model.ab_plan import SIDES, AbPlan, AbShard, Failure
 from report.model.ab_run import AbCell, AbRun, Repetition, Round
 from report.model.plan import KNOWN_FAILURE, CellName
 from report.model.record import LINES
@@ -38,6 +38,8 @@ def judge_ab(recorded: RecordedAbRun) -> AbRun:
         lines=tuple(m.record for m in recorded.lines.measurements),
         tools=recorded.counts.tools,
     )
+    if plan.shard:
+        return replace(run, unfinished=_lacks_rounds(run, plan.shard))
     due = suspects(run).all
     _check_confirmed(run, due, rounds, recorded.path / LINES)
     return replace(run, unfinished=_is_unfinished(run, due))
@@ -60,7 +62,9 @@ def _check_confirmed(
     """
     for cell in run.cells:
         if cell.confirm and cell.failure is None and cell.name not in due:
-            confirming = rounds[cell.name][run.plan.rule.screen_rounds]
+            last_screen = run.plan.rule.screen_rounds
+            of_cell = rounds[cell.name]
+            confirming = next(r for r in of_cell if r.number > last_screen)
             place = f"{lines}:{confirming.lines[0].line}"
             raise ResultsError(
                 f"{place}: confirm round of {cell.name}, which is not a suspect"
@@ -160,12 +164,28 @@ def _repetition(m: Measurement) -> Repetition:
     )
 
 
+def is_screened(cell: AbCell, run: AbRun) -> bool:
+    """Return True if a cell has all rounds of the screen."""
+    return len(cell.screen) >= run.plan.rule.screen_rounds
+
+
+def _lacks_rounds(run: AbRun, shard: AbShard) -> bool:
+    """Return True if a shard lacks rounds of a cell that has not failed, or counts."""
+    if shard.counts and run.tools is None:
+        return True
+    return any(
+        len(cell.screen) + len(cell.confirm) < len(run.plan.due(cell.name))
+        for cell in run.cells
+        if cell.failure is None
+    )
+
+
 def _is_unfinished(run: AbRun, due: Collection[CellName]) -> bool:
     """Return True if a cell that has not failed lacks rounds, or counts are missing."""
     if run.plan.counted and run.tools is None:
         return True
     sound = [cell for cell in run.cells if cell.failure is None]
-    if any(len(cell.screen) < run.plan.rule.screen_rounds for cell in sound):
+    if not all(is_screened(cell, run) for cell in sound):
         return True
     return any(
         cell.name in due and len(cell.confirm) < run.plan.rule.confirm_rounds

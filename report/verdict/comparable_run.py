@@ -101,7 +101,7 @@ def of_run(run: Run) -> ComparableRun:
         identity={"method": run.plan.method, "seed": run.plan.seed, **machine},
         cells=cells,
         repetitions=run.plan.repetitions,
-        machine=build_facts.machine_line(run),
+        machine=build_facts.machine_line(run.plan),
         builds={b.engine.name: dict(b.facts) for b in build_facts.builds(run)},
         suite=run.plan.suite.name,
         options=_options(run),

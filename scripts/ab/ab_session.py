@@ -10,8 +10,10 @@ from report.config.config_types import Config
 from report.model.ab_folder import ab_plan_document, check_unaltered, load_ab
 from report.model.ab_plan import AbPlan
 from report.model.ab_rule import AbRule
+from report.model.ab_run import AbRun
 from report.model.count_lines import COUNTS_FILE, CountFile
-from report.verdict.ab_judge import judge_ab
+from report.verdict.ab_judge import is_screened, judge_ab
+from report.verdict.ab_verdicts import suspects
 from scripts.ab.ab_forecast import AbForecast
 from scripts.ab.ab_pairing import (
     NOT_COMPARABLE,
@@ -20,13 +22,17 @@ from scripts.ab.ab_pairing import (
     same_executables,
 )
 from scripts.ab.ab_schedule import MOST_PADDING_BYTES, PADDING
+from scripts.ab.ab_shards import confirm_shard
 from scripts.ab.ab_stages import AbSchedule
 from scripts.ab.count_pass import count_cells
+from scripts.fleet.sharded_plan import ShardRequest
+from scripts.machine.host import identity, machine_name
 from scripts.machine.probes import Progress
 from scripts.measure.events import Notice, View
 from scripts.measure.loop import Loop, Schedule
 from scripts.measure.runner import Request, Runner
 from scripts.measure.session import RecordedSession, Session
+from scripts.planning.resume_check import CannotResume
 from scripts.store.run_places import (
     CannotStart,
     new_name,
@@ -82,6 +88,40 @@ class AbSession(Session[AbPlan]):
             counted=counted,
         )
 
+    def confirming(
+        self, run: AbRun, request: ShardRequest | None, config: Config
+    ) -> AbPlan:
+        """Return the plan of a shard of the confirmation of a merged run.
+
+        Raises CannotStart, or CannotResume if a build or a setting has changed.
+        """
+        if request is None:
+            problem = f"{run.plan.run} was measured on several machines"
+            raise CannotStart(f"{problem}; pass --shard I/N on each of them")
+        lacking = [c for c in run.cells if not c.failure and not is_screened(c, run)]
+        if lacking:
+            problem = f"the screen of {lacking[0].name} is not complete"
+            raise CannotStart(f"{problem}; merge the missing shards first")
+        machine, results = self.runner.machine, self.runner.places.results
+        name = new_name(results, f"ab-{run.plan.suite.name}")
+        a, b = (
+            replace(side, run=name, machine=identity(machine))
+            for side in (run.plan.a, run.plan.b)
+        )
+        plan = replace(run.plan, a=a, b=b)
+        code = request.machine or machine_name(machine)
+        plan = confirm_shard(plan, suspects(run).all, request, code)
+        if found := self._changes(plan, config):
+            raise CannotResume(found)
+        return plan
+
+    def _changes(self, plan: AbPlan, config: Config) -> list[str]:
+        return [
+            f"side {side}: {text}"
+            for side, runner in self.sides.items()
+            for text in runner.changes(plan.sides[side], config)
+        ]
+
     def admit(self, plan: AbPlan, notify: Progress | None) -> dict[str, Any]:
         """Check the machine and both builds; return environment.json."""
         others = [e for e in plan.b.engines if e not in plan.a.engines]
@@ -119,11 +159,7 @@ class AbSession(Session[AbPlan]):
         folder = load_ab(path)
         check_unaltered(folder)
         plan, self.counts = folder.plan, folder.counts
-        changes = [
-            f"side {side}: {text}"
-            for side, runner in self.sides.items()
-            for text in runner.changes(plan.sides[side], config)
-        ]
+        changes = self._changes(plan, config)
         is_complete = not judge_ab(folder).unfinished
         return RecordedSession(plan, folder.lines, changes, is_complete)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from report.model.ab_lines import stage_of
-from report.model.ab_plan import AbPlan
+from report.model.ab_plan import AbPlan, AbShard
 from report.model.count_lines import COUNTS_FILE, CountFile, CountLine
 from report.model.plan import CellName
 from report.model.record import AbPlace, Record
@@ -70,12 +70,23 @@ class AbSchedule(Schedule):
         has the evidence that no noise hides.
         """
         rule = self.plan.rule
+        if self.plan.shard:
+            yield from self._shard(self.plan.shard)
+            return
         for number in range(1, rule.screen_rounds + 1):
             yield from self._round(number, self.plan.able)
         self._count()
         self._suspects = self._nominate()
         for number in range(rule.screen_rounds + 1, self.plan.rounds + 1):
             yield from self._round(number, self._suspects)
+
+    def _shard(self, shard: AbShard) -> Iterator[Task]:
+        """Yield the missing repetitions of a shard, which has no stages of its own."""
+        for number in range(1, self.plan.rounds + 1):
+            cells = [cell for cell, rounds in shard.rounds.items() if number in rounds]
+            yield from self._round(number, cells)
+        if shard.counts:
+            self._count()
 
     def stored(self, task: Task, finished: Finished) -> None:
         """Record that a repetition is on disk."""
@@ -88,13 +99,19 @@ class AbSchedule(Schedule):
         rule = self.plan.rule
         left = self._left(1, rule.screen_rounds, self.plan.able)
         planned = rule.screen_rounds * len(self.plan.able)
+        if self.plan.shard:
+            rounds = self.plan.shard.rounds
+            over = self._ledger.is_over
+            left = {c: sum(not over(c, n) for n in of) for c, of in rounds.items()}
+            planned = sum(map(len, rounds.values()))
         if self._suspects is not None:
             first = rule.screen_rounds + 1
             confirm = self._left(first, self.plan.rounds, self._suspects)
             for cell, count in confirm.items():
                 left[cell] = left.get(cell, 0) + count
             planned += rule.confirm_rounds * len(self._suspects)
-        left_s = self.forecast.left_s(left, self._suspects)
+        suspects = () if self.plan.shard else self._suspects
+        left_s = self.forecast.left_s(left, suspects)
         whole_s = self.forecast.spent_s + left_s
         return RunProgress(
             left_s=None if self.forecast.is_guess() else left_s,

@@ -13,6 +13,7 @@ import click
 from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.session_flow import concluded_ab, run_with_progress
+from scripts.machine.host import machine_name
 from scripts.measure.runner import Request, open_runner
 from scripts.planning.engine_choice import finder
 from scripts.request import options
@@ -25,6 +26,7 @@ from scripts.request.selection import (
     selection_of,
     suite_of,
 )
+from scripts.request.shard_options import AB_SHARD_OPTIONS, shard_request
 from scripts.show.ab_view import make_ab_view
 from scripts.show.dry_run import show_dry_run
 from scripts.show.output import Output
@@ -97,6 +99,7 @@ def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
     help="Count instructions and system calls too, if strace and valgrind are"
     " installed.",
 )
+@AB_SHARD_OPTIONS
 @options.stacked(options.DRY_RUN, options.STRICT)
 @options.stacked(options.DATA, options.DEVICES, options.RESULTS, options.CONFIGS)
 @options.OUTPUT
@@ -129,6 +132,7 @@ def ab(
       scripts/kvmatrix ab leveldb-2011-tenth --a ../base/build/release --b build/release
       scripts/kvmatrix ab leveldb-2011-tenth --aa --a build/release -e leveldb
       scripts/kvmatrix ab quick --a build/old --b build/new -k '*/*/fill*' --dry-run
+      scripts/kvmatrix ab quick --a build/old --b build/new --shard 1/3
 
     \b
     Exit codes: 0 no regression found; 1 a regression; 2 wrong usage, invalid
@@ -141,6 +145,7 @@ def ab(
 
     def work() -> int:
         from scripts.ab.ab_session import session_of
+        from scripts.ab.ab_shards import screen_shard
 
         builds = builds_of(a_dir, b_dir, same=same)
         labels = _labels(label_a, label_b, same=same)
@@ -154,6 +159,9 @@ def ab(
                 side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
             )
             plan = session.plan(request, labels, rule, same_build=same, counted=counts)
+            if shard := shard_request(given):
+                name = shard.machine or machine_name(side_a.machine)
+                plan = screen_shard(plan, shard, name)
             if dry_run:
                 note_own_defaults(request.config, request.selection)
                 return _dry_run(session, plan, output)
@@ -189,6 +197,7 @@ def _request(
         latency=False,
         control=False,
         repeat_disturbed=0,
+        shard=None,
     )
     find = finder(config, ctx.obj, builds.a, builds.b)
     selection = selection_of(config, chosen, run_options, find)

@@ -4,24 +4,30 @@ import datetime
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from report.config.config_types import Config
+from report.model.ab_plan import AbPlan
+from report.model.count_lines import COUNTS_FILE
 from report.model.plan import Plan
 from report.model.plan_document import plan_document
+from report.model.record import LINES
 from report.terms import numbers
 from scripts.cli.exit_codes import exit_code_of
+from scripts.fleet.machine_notes import machine_notes
 from scripts.fleet.merging import (
     Merged,
     merged,
+    merged_name,
     missing_of,
     name_of,
     notes_of,
     parts_of,
+    shard_folders,
 )
 from scripts.request import options
 from scripts.request.selection import read_config
@@ -30,7 +36,7 @@ from scripts.show.output import Output, print_note, shown
 from scripts.show.run_output import written_report
 from scripts.store.known_passports import with_passports
 from scripts.store.run_places import CannotStart
-from scripts.store.run_store import create_folder, sole_user
+from scripts.store.run_store import create_folder, is_ab_run, sole_user
 
 _INCOMPLETE, _NOTHING = 3, 5
 _NAMED = 8  # machines
@@ -97,27 +103,40 @@ def merged_run(
 
     Raises the errors that exit_code_of() handles.
     """
-    config = read_config(configs)
+    config, paths = read_config(configs), shard_folders(folders)
     with sole_user(results, "results"):
-        plan, path, said, missing = _merged(folders, results, config, without, since)
-    report = None if output.no_report else written_report(path)
-    places = {"path": path, "report": report}
-    _show(plan, said, missing, places, output)
-    return _INCOMPLETE if missing else 0
+        made = (
+            _merged_ab(paths, results, without)
+            if any(map(is_ab_run, paths))
+            else _merged(paths, results, config, without, since)
+        )
+    report = None if output.no_report else written_report(made.path)
+    _show(made, report, output)
+    return _INCOMPLETE if made.missing else 0
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A merged run on disk: what is unusual about it, and what it lacks."""
+
+    plan: Plan | AbPlan
+    path: Path
+    notes: list[str]
+    missing: list[str]
 
 
 def _merged(
-    folders: Sequence[Path],
+    paths: Sequence[Path],
     results: Path,
     config: Config,
     without: Sequence[str],
     since: datetime.datetime | None,
-) -> tuple[Plan, Path, list[str], list[str]]:
-    """Write the merged run; return its plan and folder, notes, and what is missing.
+) -> _Made:
+    """Write the merged run.
 
     The lines are not kept, so that the report of a large run finds memory.
     """
-    parts = parts_of(folders)
+    parts = parts_of(paths)
     result = merged(parts, name_of(parts, results), without)
     if not result.lines:
         problem = "these shards have no results yet"
@@ -125,7 +144,28 @@ def _merged(
     plan = with_passports(result.plan, config, results)
     result = replace(result, plan=plan)
     path = _written(result, results)
-    return plan, path, notes_of(result, parts, since), missing_of(result, parts)
+    notes = notes_of(result, parts, since)
+    return _Made(plan, path, notes, missing_of(result, parts))
+
+
+def _merged_ab(paths: Sequence[Path], results: Path, without: Sequence[str]) -> _Made:
+    """Write the merged A/B run."""
+    from report.verdict.ab_judge import load_ab_run
+    from scripts.ab.ab_merging import ab_parts_of, machines_of, merged_ab, missing_of_ab
+
+    parts = [
+        part for part in ab_parts_of(paths) if not {*machines_of(part)} & {*without}
+    ]
+    if not parts:
+        raise CannotStart("no shard is left, so there is nothing to merge", _NOTHING)
+    name = merged_name(parts[0].plan.run, results)
+    result = merged_ab(parts, name)
+    measured = {LINES: result.texts, COUNTS_FILE: result.counts}
+    folder = create_folder(results, name, result.documents, measured=measured)
+    folder.close()
+    missing = missing_of_ab(load_ab_run(folder.path), parts)
+    notes = machine_notes(result.plan.machines, result.environment["machines"])
+    return _Made(result.plan, folder.path, list(notes), missing)
 
 
 def _written(result: Merged, results: Path) -> Path:
@@ -134,30 +174,25 @@ def _written(result: Merged, results: Path) -> Path:
         "run": plan_document(result.plan),
         "environment": result.environment,
     }
-    folder = create_folder(results, result.plan.run, documents, measured=result.texts)
+    measured = {LINES: result.texts}
+    folder = create_folder(results, result.plan.run, documents, measured=measured)
     folder.close()
     return folder.path
 
 
-def _show(
-    plan: Plan,
-    said: list[str],
-    missing: list[str],
-    places: dict[str, Path | None],
-    output: Output,
-) -> None:
-    shown_places = {key: shown(path) if path else None for key, path in places.items()}
+def _show(made: _Made, report: Path | None, output: Output) -> None:
+    places = {"path": shown(made.path), "report": shown(report) if report else None}
+    names = [*made.plan.machines]
     if output.as_json:
-        head = {"run": plan.run, "machines": [*plan.machines]}
-        document = {**head, "missing": missing, "notes": said, **shown_places}
-        click.echo(json.dumps(document, indent=1))
+        head = {"run": made.plan.run, "machines": names}
+        found = {"missing": made.missing, "notes": made.notes}
+        click.echo(json.dumps({**head, **found, **places}, indent=1))
         return
-    for text in (*said, *missing):
+    for text in (*made.notes, *made.missing):
         print_note(f"warning: {text}")
-    names = [*plan.machines]
     more = f" and {len(names) - _NAMED} more" if names[_NAMED:] else ""
     machines = numbers.count(len(names), "machine")
     click.echo(f"machines  {machines}: {', '.join(names[:_NAMED])}{more}")
-    click.echo(f"results   {shown_places['path']}")
-    if shown_places["report"]:
-        click.echo(f"report    {shown_places['report']}")
+    for key, word in (("path", "results"), ("report", "report")):
+        if places[key]:
+            click.echo(f"{word:<9} {places[key]}")

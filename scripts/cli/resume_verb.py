@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.session_flow import conclude, concluded_ab
+from scripts.cli.session_flow import conclude, concluded_ab, run_with_progress
+from scripts.fleet.sharded_plan import ShardRequest
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.events import P, SessionResult
 from scripts.measure.run_session import RunSession
@@ -19,6 +20,7 @@ from scripts.measure.runner import open_runner
 from scripts.request import options
 from scripts.request.build_folders import BUILDS, builds_of
 from scripts.request.selection import read_config
+from scripts.request.shard_options import AB_SHARD_OPTIONS, shard_request
 from scripts.show.ab_view import make_ab_view
 from scripts.show.output import Output, print_note
 from scripts.show.run_output import resume_command, view_for
@@ -29,6 +31,7 @@ from scripts.store.run_store import AB, DURABILITY, EVERY_KIND, find_run, kind_o
 
 @click.command("resume")
 @click.argument("name", metavar="RUN")
+@AB_SHARD_OPTIONS
 @options.stacked(BUILDS, options.PLACES, options.DEVICES, options.OUTPUT)
 @click.pass_obj
 def resume(
@@ -44,13 +47,15 @@ def resume(
 
     RUN is a run's name or a unique prefix of it, a path, @last, or @-2 for the run
     before the last.  Fails if the machine, an executable or a setting has changed.  To
-    resume an A/B run, pass its builds with --a and --b (only --a for an --aa run).
+    resume an A/B run, pass its builds with --a and --b (only --a for an --aa run).  A
+    merged A/B run is confirmed on several machines: pass --shard on each.
 
     \b
     Examples:
       scripts/kvmatrix resume @last
       scripts/kvmatrix resume 20261121-0145
       scripts/kvmatrix resume @last --a build/base --b build/release
+      scripts/kvmatrix resume @last --a build/base --b build/release --shard 1/3
 
     \b
     Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
@@ -66,7 +71,11 @@ def resume(
         places = replace(named, results=path.absolute().parent)
         kind = kind_of(path)
         if kind == AB:
-            return _resume_ab(path, a_dir, b_dir, places, output, system)
+            shard = shard_request(given)
+            return _resume_ab(path, a_dir, b_dir, shard, places, output, system)
+        if given["shard"]:
+            problem = f"--shard: {path.name} is no A/B run that was merged"
+            raise click.UsageError(f"{problem}; leave the option out")
         if a_dir or b_dir:
             remedy = "pass its build with --build-dir"
             raise click.UsageError(f"--a, --b: {path.name} is no A/B run; {remedy}")
@@ -100,11 +109,14 @@ def _resume_ab(
     path: Path,
     a_dir: Path | None,
     b_dir: Path | None,
+    shard: ShardRequest | None,
     places: RunPlaces,
     output: Output,
     system: SystemAccess,
 ) -> int:
     """Continue the A/B run in this folder; return the exit code.
+
+    Of a merged one, a shard of the confirmation is measured.
 
     A finished one is shown; its builds are not needed.  Raises the errors that
     exit_code_of() handles.
@@ -137,5 +149,9 @@ def _resume_ab(
         session = session_of(
             side_a, builds.b, partial(make_ab_view, output.stderr(), output.quiet)
         )
-        ending = session.resume(path, config)
+        if plan.machines:
+            confirming = session.confirming(run, shard, config)
+            ending = run_with_progress(session, confirming, output, strict=False)
+        else:
+            ending = session.resume(path, config)
     return concluded_ab(ending, output, places, builds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import click
 
@@ -59,9 +60,12 @@ def concluded_ab(
     builds: BuildFolders | None = None,
 ) -> int:
     """Judge the A/B run and print the verdict; return the exit code."""
-    from scripts.show.ab_outcome import AbOutcome
+    from scripts.show.ab_outcome import AbOutcome, AbShardOutcome
 
     command = resume_command(
         ending.plan.run, places, builds.options if builds else None
     )
+    if ending.plan.shard:
+        output = replace(output, no_report=True)
+        return conclude(ending, AbShardOutcome(ending.path), output, command)
     return conclude(ending, AbOutcome(ending.path), output, command)

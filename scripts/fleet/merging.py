@@ -36,16 +36,17 @@ from report.terms.documents import (
     read_bytes,
 )
 from scripts.fleet.machine_notes import clock_notes, machine_notes
+from scripts.fleet.merged_machines import environment_of, in_common
 from scripts.fleet.plan_likeness import PlannedRun, differences_of, matrix
 from scripts.planning.blocks import Block, blocks_of
 from scripts.planning.order import cell_of, missing_repetitions
 from scripts.store.run_places import unused_name
+from scripts.store.run_store import JUDGED_KINDS
 
 Document = Mapping[str, Any]
 _LEAST_PARTS = 8  # that are worth starting processes
 _NAMED = 5  # blocks that are missing
 _MERGED = "-merged"  # ends the names of merged runs
-_VARIES = "differs"  # a fact that the machines do not have in common
 # What decides whether a repetition is still missing, for missing_repetitions().
 _OF_ATTEMPT = (
     *("engine", "scenario", "benchmark", "repetition", "attempt", "status"),
@@ -105,19 +106,29 @@ class Merged:
         return (line.text for line in self.lines)
 
 
-def parts_of(folders: Iterable[Path]) -> list[ShardFolder]:
-    """Return the shards in these folders, which may also be directories of runs.
+def shard_folders(folders: Iterable[Path]) -> list[Path]:
+    """Return the run folders among these, and in those that are directories of runs.
 
-    Raises ResultsError for a folder without any, and for a run that is no shard.
+    Raises ResultsError for one that does not exist.
     """
-    parts: list[ShardFolder] = []
+    paths: list[Path] = []
     for folder in folders:
         if not folder.is_dir():
             raise ResultsError(f"{folder}: no such directory; expected that of a shard")
-        inner = sorted(path.parent for path in folder.glob(f"*/{PLAN}"))
-        paths = [folder] if (folder / PLAN).exists() or not inner else inner
-        for path in paths:
-            parts.append(_part(path, parts[0] if parts else None))
+        inner = {p.parent for kind in JUDGED_KINDS for p in folder.glob(f"*/{kind}")}
+        is_run = any((folder / kind).exists() for kind in JUDGED_KINDS)
+        paths += [folder] if is_run or not inner else sorted(inner)
+    return paths
+
+
+def parts_of(paths: Iterable[Path]) -> list[ShardFolder]:
+    """Return the shards in these run folders.
+
+    Raises ResultsError for a folder that is no run, and for a run that is no shard.
+    """
+    parts: list[ShardFolder] = []
+    for path in paths:
+        parts.append(_part(path, parts[0] if parts else None))
     return sorted(parts, key=lambda part: (part.plan.run, str(part.path)))
 
 
@@ -144,7 +155,11 @@ def _part(path: Path, first: ShardFolder | None) -> ShardFolder:
 
 def name_of(parts: Sequence[ShardFolder], results: Path) -> str:
     """Return the name of the run of these parts: that of the earliest, "-merged"."""
-    first = parts[0].plan.run
+    return merged_name(parts[0].plan.run, results)
+
+
+def merged_name(first: str, results: Path) -> str:
+    """Return the name of a merged run, from that of its earliest part."""
     return unused_name(results, f"{first.split(_MERGED)[0]}{_MERGED}")
 
 
@@ -205,12 +220,15 @@ def merged(
         parts[0].plan,
         run=run,
         command=min(part.plan.command for part in parts),
-        machine=_in_common(list(machines.values())),
+        machine=in_common([*machines.values()]),
         machines={name: machines[name] for name in sorted(machines)},
         shard=None,
     )
     in_order = [lines[key] for key in sorted(lines)]
-    return Merged(plan, _environment(parts, machines), in_order)
+    environments = [
+        (read_environment(part.path, part.document), [*part.machines]) for part in parts
+    ]
+    return Merged(plan, environment_of(environments, machines), in_order)
 
 
 def _read(parts: Sequence[ShardFolder], run: str) -> Iterator[list[Stored]]:
@@ -258,30 +276,6 @@ def _lines(part: ShardFolder, run: str) -> list[Stored]:
         key = measurement.order, measurement.attempt
         lines.append(Stored(key, slim, machine, part.path, text))
     return lines
-
-
-def _in_common(machines: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """Return the facts of machines, with _VARIES for those that differ."""
-    keys = {key for facts in machines for key in facts}
-    values = {key: [facts.get(key) for facts in machines] for key in sorted(keys)}
-    return {
-        key: found[0] if all(value == found[0] for value in found) else _VARIES
-        for key, found in values.items()
-    }
-
-
-def _environment(
-    parts: Sequence[ShardFolder], machines: Iterable[str]
-) -> dict[str, Any]:
-    """Return the environment of each machine, as its earliest part recorded it."""
-    by_machine: dict[str, Any] = {}
-    for part in parts:
-        document = read_environment(part.path, part.document)
-        own = {k: v for k, v in document.items() if k not in (*_OF_RUN, "schema")}
-        found = own.get("machines") or dict.fromkeys(part.machines, own)
-        by_machine = {**found, **by_machine}
-    chosen = {name: by_machine[name] for name in sorted(machines)}
-    return {"schema": 1, "machines": chosen}
 
 
 def missing_of(result: Merged, parts: Sequence[ShardFolder]) -> list[str]:

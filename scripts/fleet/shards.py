@@ -7,7 +7,7 @@ itself, so that machines that know nothing of each other divide the plan alike.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from report.model.plan import CONTROL, Plan
@@ -35,19 +35,20 @@ def block_seconds(plan: Plan, blocks: Sequence[Block], known: Seconds) -> list[f
 
 
 def dealt(
-    blocks: Sequence[Block], seconds: Sequence[float], count: int
+    works: Sequence[Hashable], seconds: Sequence[float], count: int
 ) -> list[list[int]]:
     """Return the blocks of each of `count` shards, as indexes in ascending order.
 
-    Every shard has as many repetitions of every chart as can be dealt evenly, however
-    long they take.  Of the rest the longest goes first, each to the shard with the
-    least to do: at most 4/3 of the shortest possible time (R. L. Graham, Bounds on
-    multiprocessing timing anomalies, SIAM J. Appl. Math. 17 (1969) 416-429).
+    `works` has what each block does, such as its charts.  Every shard has as many
+    repetitions of the same work as can be dealt evenly, however long they take.  Of the
+    rest the longest goes first, each to the shard with the least to do: at most 4/3 of
+    the shortest possible time (R. L. Graham, Bounds on multiprocessing timing
+    anomalies, SIAM J. Appl. Math. 17 (1969) 416-429).
     """
     chosen: list[list[int]] = [[] for _ in range(count)]
     alike: dict[object, list[int]] = {}
-    for number, block in enumerate(blocks):
-        alike.setdefault((block.charts, seconds[number]), []).append(number)
+    for number, work in enumerate(works):
+        alike.setdefault((work, seconds[number]), []).append(number)
     rest: list[int] = []
     for numbers in alike.values():
         even = len(numbers) // count * count
@@ -92,5 +93,9 @@ def units_of_shards(plan: Plan, count: int, known: Seconds) -> list[tuple[int, .
     blocks = blocks_of(plan)
     return [
         tuple(unit for number in own for unit in blocks[number].units)
-        for own in dealt(blocks, block_seconds(plan, blocks, known), count)
+        for own in dealt(
+            [block.charts for block in blocks],
+            block_seconds(plan, blocks, known),
+            count,
+        )
     ]

@@ -59,6 +59,13 @@ class MachineType(click.ParamType[str]):
         return str(value)
 
 
+_MACHINE = click.option(
+    "--machine",
+    type=MachineType(),
+    envvar="KVMATRIX_MACHINE",
+    help="With --shard: the name of this machine in reports, e.g. --machine lab-3."
+    "  [default: a code made from its machine-id; environment: KVMATRIX_MACHINE]",
+)
 SHARD_OPTIONS = options.stacked(
     click.option(
         "--shard",
@@ -77,13 +84,17 @@ SHARD_OPTIONS = options.stacked(
         "  [default: by a guess]",
     ),
     click.option("--like", type=click.Path(path_type=Path), hidden=True),
+    _MACHINE,
+)
+AB_SHARD_OPTIONS = options.stacked(
     click.option(
-        "--machine",
-        type=MachineType(),
-        envvar="KVMATRIX_MACHINE",
-        help="With --shard: the name of this machine in reports, e.g. --machine lab-3."
-        "  [default: a code made from its machine-id; environment: KVMATRIX_MACHINE]",
+        "--shard",
+        type=ShardType(),
+        metavar="I/N",
+        help="Measure shard I of N of the rounds, usually on a machine of its own, e.g."
+        " --shard 2/8; `kvmatrix merge` makes one A/B run of them.",
     ),
+    _MACHINE,
 )
 
 
@@ -97,17 +108,17 @@ def shard_request(given: Mapping[str, Any]) -> ShardRequest | None:
         if source is ParameterSource.COMMANDLINE:
             problem = "names the machine of a shard; add --shard I/N"
             raise click.UsageError(f"--machine: {problem}")
-        if given["times"]:
+        if given.get("times"):
             raise click.UsageError("--times: deals the work of shards; add --shard I/N")
         return None
     refuse_no_control(given)
     index, count = given["shard"]
     machine = given["machine"] or ""
-    return ShardRequest(index, count, machine, given["times"], given["like"])
+    return ShardRequest(index, count, machine, given.get("times"), given.get("like"))
 
 
 def refuse_no_control(given: Mapping[str, Any]) -> None:
     """Raise click.UsageError for --no-control, without which no machine is judged."""
-    if given["control"] is False:
+    if given.get("control") is False:
         problem = "--no-control: machines are judged by their control"
         raise click.UsageError(f"{problem}; leave the option out")

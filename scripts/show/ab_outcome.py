@@ -10,6 +10,42 @@ from scripts.show.output import Output, Result
 from scripts.show.print_lines import print_lines
 
 
+class AbShardOutcome(Result):
+    """What a shard of an A/B run measured; the verdict is that of the merged run."""
+
+    def __init__(self, path: Path) -> None:
+        self._run = load_ab_run(path)
+        shard = self._run.plan.shard
+        assert shard is not None
+        self._shard = shard
+        self._planned = sum(map(len, shard.rounds.values()))
+        self._done = sum(len(c.screen) + len(c.confirm) for c in self._run.cells)
+        self._failed = [cell.name for cell in self._run.cells if cell.failure]
+        self.is_whole = not self._run.unfinished
+        self.exit_code = 0 if self.is_whole and not self._failed else 3
+        self.kept = f"{self._done} of {self._planned} rounds"
+
+    def document(self) -> dict[str, Any]:
+        """Return the answer of `ab --shard --json`."""
+        return {
+            "run": self._run.plan.run,
+            "shard": str(self._shard),
+            "machine": self._shard.machine,
+            "finished": self._done,
+            "planned": self._planned,
+            "failed": [str(name) for name in self._failed],
+        }
+
+    def show(self, output: Output, *, is_ended: bool) -> None:
+        """Print what was measured, and the next step."""
+        console = output.stdout()
+        console.print(f"shard     {self._shard}: {self.kept} on {self._shard.machine}")
+        for name in self._failed:
+            console.print(f"failed    {name}", soft_wrap=True)
+        if is_ended:
+            console.print("next      scripts/kvmatrix merge, with all other shards")
+
+
 class AbOutcome(Result):
     """The verdict, for people and programs."""
 

@@ -160,11 +160,11 @@ def create_folder(
     run: str,
     documents: Mapping[str, Mapping[str, Any]],
     lines: str = LINES,
-    measured: Iterable[str] = (),
+    measured: Mapping[str, Iterable[str]] | None = None,
 ) -> RunFolder:
     """Create a run folder with these documents, atomically.  Raises DiskFull.
 
-    `measured` are lines of other folders, as JSON without the checksum of the plan.
+    `measured` has lines of other folders by file, as JSON without the plan's checksum.
     The folder is written under a temporary name, synced, and then renamed.
     """
     _remove_unfinished(results)
@@ -177,7 +177,8 @@ def create_folder(
         for name in documents.keys() - {kind}:
             document = {**documents[name], "plan": plan}
             _write_document(building / f"{name}.json", document)
-        _write_lines(building / lines, (_stamped(line, plan) for line in measured))
+        for name, texts in (measured or {}).items():
+            _write_lines(building / name, (_stamped(line, plan) for line in texts))
         _sync_folder(building)
         building.rename(results / run)
         _sync_folder(results)

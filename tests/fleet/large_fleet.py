@@ -23,6 +23,7 @@ from report.model.plan import (
     repetition_seed,
 )
 from report.model.plan_document import plan_document
+from report.model.record import LINES
 from report.model.run_folder import RecordedRun, load
 from report.terms.checksum import KEY
 from scripts.fleet.shards import units_of_shards, with_canary
@@ -46,7 +47,8 @@ def write_large_fleet(folder: Path, machines: int, blocks: int) -> int:
         shard = Shard(number, machines, units, canary=True, machine=f"m-{number}")
         own = replace(plan, shard=shard, run=f"20261128-{number:06}-large")
         documents = {"run": plan_document(own), "environment": _environment(measured)}
-        made = create_folder(folder, own.run, documents, measured=_texts(own, lines))
+        texts = {LINES: _texts(own, lines)}
+        made = create_folder(folder, own.run, documents, measured=texts)
         made.close()
     return sum(bool(block.charts) for block in blocks_of(plan))
 

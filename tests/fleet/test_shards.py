@@ -72,7 +72,7 @@ def test_every_shard_has_as_many_repetitions_of_each_chart() -> None:
     """Even if the guess is wrong, the shards then take equally long."""
     blocks = [block(name, n) for n in range(1, 10) for name in "abc"]
     seconds = [{"a": 1.0, "b": 100.0, "c": 5.0}[b.charts[0][1]] for b in blocks]
-    for shard in dealt(blocks, seconds, 3):
+    for shard in dealt([b.charts for b in blocks], seconds, 3):
         names = [blocks[number].charts[0][1] for number in shard]
         assert sorted(names) == [*"aaabbbccc"]
 
@@ -80,7 +80,10 @@ def test_every_shard_has_as_many_repetitions_of_each_chart() -> None:
 def test_the_rest_is_dealt_longest_first() -> None:
     blocks = [block(name, 1) for name in "abcdef"]
     seconds = [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
-    loads = [sum(seconds[b] for b in shard) for shard in dealt(blocks, seconds, 3)]
+    loads = [
+        sum(seconds[b] for b in shard)
+        for shard in dealt([b.charts for b in blocks], seconds, 3)
+    ]
     assert loads == [7.0, 7.0, 7.0]
 
 

@@ -1,0 +1,208 @@
+"""Making one A/B run of its shards: the screen, and later the confirmation.
+
+The lines are in the order in which one machine would have measured them.  Rounds that
+are not whole are left out; resuming their shard completes them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from report.model.ab_folder import (
+    RecordedAbRun,
+    ab_plan_document,
+    check_unaltered,
+    load_ab,
+)
+from report.model.ab_lines import RoundLines
+from report.model.ab_plan import AbPlan
+from report.model.ab_run import AbRun
+from report.model.count_lines import end_line
+from report.terms import numbers
+from report.terms.checksum import KEY
+from report.terms.documents import ResultsError
+from report.verdict.ab_judge import judge_ab
+from report.verdict.ab_verdicts import suspects
+from scripts.ab.ab_schedule import shuffled
+from scripts.fleet.merged_machines import environment_of, in_common
+
+_OF_ONE_SHARD = ("run", "command", "machine", "machines", "shard", KEY)
+_OF_RUN = ("plan", KEY, "machine", "run", "order")
+_Key = tuple[int, int]  # the round, and the place of the cell in the plan
+
+
+@dataclass(frozen=True)
+class MergedAb:
+    """One A/B run made of shards, not yet written."""
+
+    plan: AbPlan
+    environment: Mapping[str, Any]
+    texts: Sequence[str]  # lines, as JSON without the checksum of the plan
+    counts: Sequence[str]
+
+    @property
+    def documents(self) -> dict[str, Mapping[str, Any]]:
+        """The documents of its folder, by name."""
+        return {"ab": ab_plan_document(self.plan), "environment": self.environment}
+
+
+def ab_parts_of(folders: Iterable[Path]) -> list[RecordedAbRun]:
+    """Return the A/B runs in these folders.  Raises ResultsError."""
+    parts = []
+    for folder in folders:
+        recorded = load_ab(folder)
+        if not recorded.plan.shard and not recorded.plan.machines:
+            raise ResultsError(f"{folder} is a whole A/B run, not a shard of one")
+        check_unaltered(recorded)
+        parts.append(recorded)
+    return sorted(parts, key=lambda part: (part.plan.run, str(part.path)))
+
+
+def merged_ab(parts: Sequence[RecordedAbRun], run: str) -> MergedAb:
+    """Return one run of these parts.
+
+    Raises ResultsError for parts of other runs, and for rounds that two of them have.
+    """
+    first = parts[0]
+    for part in parts[1:]:
+        if matrix_of_ab(part.document) != matrix_of_ab(first.document):
+            a, b = matrix_of_ab(first.document), matrix_of_ab(part.document)
+            differing = sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k))
+            raise ResultsError(
+                f"{part.path} and {first.path} are not shards of the same A/B run:"
+                f" {', '.join(differing)} differ; merge only shards of one command, and"
+                " of the same two builds"
+            )
+    rounds: dict[_Key, _Owned] = {}
+    machines: dict[str, Mapping[str, object]] = {}
+    for part in parts:
+        machines |= machines_of(part)
+        for place, cell in enumerate(first.plan.cells):
+            for of_round in part.rounds[cell]:
+                if not of_round.due():
+                    _add(rounds, (of_round.number, place), _Owned(part, of_round))
+    plan = _plan(parts, run, machines)
+    order = {number: _order(plan, number) for number in range(1, plan.rounds + 1)}
+    ordered = sorted(rounds, key=lambda key: (key[0], order[key[0]][key[1]]))
+    return MergedAb(
+        plan,
+        environment_of(
+            [(part.environment, [*machines_of(part)]) for part in parts], machines
+        ),
+        list(_texts([rounds[key] for key in ordered], run)),
+        list(_counts(parts, run)),
+    )
+
+
+def machines_of(part: RecordedAbRun) -> Mapping[str, Mapping[str, object]]:
+    """Return the identity of each machine that measured a part, by name."""
+    if part.plan.shard:
+        return {part.plan.shard.machine: part.plan.machine}
+    return part.plan.machines
+
+
+@dataclass(frozen=True)
+class _Owned:
+    """A round, and the part that has it."""
+
+    part: RecordedAbRun
+    lines: RoundLines
+
+
+def _add(rounds: dict[_Key, _Owned], key: _Key, own: _Owned) -> None:
+    """Add a round.  Raises ResultsError if another part has it."""
+    other = rounds.setdefault(key, own)
+    if other is not own:
+        name = f"round {own.lines.number} of {own.lines.cell}"
+        raise ResultsError(
+            f"{name} is in {other.part.path} and in {own.part.path}; leave one of the"
+            " two directories out"
+        )
+
+
+def _order(plan: AbPlan, number: int) -> dict[int, int]:
+    """Return the position of each cell in the order of a round."""
+    cells = shuffled(plan.seed, number, plan.cells)
+    return {plan.cells.index(cell): place for place, cell in enumerate(cells)}
+
+
+def _plan(
+    parts: Sequence[RecordedAbRun],
+    run: str,
+    machines: Mapping[str, Mapping[str, object]],
+) -> AbPlan:
+    plan, command = parts[0].plan, min(part.plan.command for part in parts)
+    a, b = (
+        replace(side, run=run, command=command, machine=in_common([*machines.values()]))
+        for side in (plan.a, plan.b)
+    )
+    named = {name: machines[name] for name in sorted(machines)}
+    return replace(plan, a=a, b=b, shard=None, machines=named)
+
+
+def _texts(rounds: Iterable[_Owned], run: str) -> Iterator[str]:
+    """Yield the lines of rounds as those of the merged run."""
+    order = 0
+    for own in rounds:
+        shard = own.part.plan.shard
+        for m in own.lines.lines:
+            kept = {k: v for k, v in m.record.items() if k not in _OF_RUN}
+            machine = shard.machine if shard else m.machine
+            line = {**kept, "order": order, "run": run, "machine": machine}
+            yield json.dumps(line, separators=(",", ":"), allow_nan=False)
+            order += 1
+
+
+def _counts(parts: Iterable[RecordedAbRun], run: str) -> Iterator[str]:
+    """Yield the lines of the counts, which one part has.  Raises ResultsError."""
+    having = [part for part in parts if part.counts.tools is not None]
+    if len(having) > 1:
+        places = " and ".join(str(part.path) for part in having)
+        raise ResultsError(f"{places} both have counts; leave one of them out")
+    for part in having:
+        assert part.counts.tools is not None
+        for line in part.counts.lines:
+            kept = {k: v for k, v in line.items() if k not in ("plan", KEY)}
+            yield json.dumps({**kept, "run": run}, separators=(",", ":"))
+        end = end_line(run, len(part.counts.lines), part.counts.tools)
+        yield json.dumps(end, separators=(",", ":"))
+
+
+def missing_of_ab(run: AbRun, parts: Sequence[RecordedAbRun]) -> list[str]:
+    """Return what a merged A/B run lacks, in words, with what measures it."""
+    rule = run.plan.rule
+    sound = [cell for cell in run.cells if cell.failure is None]
+    lacking = [cell for cell in sound if len(cell.screen) < rule.screen_rounds]
+    found = [
+        f"shard {part.plan.shard} is unfinished; resume it on its machine: {part.path}"
+        for part in parts
+        if part.plan.shard and judge_ab(part).unfinished
+    ]
+    if lacking:
+        rounds = sum(rule.screen_rounds - len(cell.screen) for cell in lacking)
+        names = f"{numbers.count(rounds, 'round')} of the screen missing, of"
+        found.append(f"{names} {numbers.count(len(lacking), 'cell')}")
+        return found
+    suspected = {*suspects(run).all}
+    due = [
+        cell
+        for cell in sound
+        if cell.name in suspected and len(cell.confirm) < rule.confirm_rounds
+    ]
+    if due:
+        command = f"scripts/kvmatrix resume {run.plan.run} --shard I/N"
+        cells = numbers.count(len(due), "cell")
+        options = run.plan.build_options
+        found.append(f"{cells} to be confirmed: on each machine, {command} {options}")
+    if run.plan.counted and run.tools is None:
+        found.append("the counts are missing: shard 1 has them")
+    return found
+
+
+def matrix_of_ab(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of ab.json that all shards of a run have in common."""
+    return {key: document[key] for key in document.keys() - {*_OF_ONE_SHARD}}

@@ -1,0 +1,37 @@
+"""The machines of a merged run: what they have in common, and their environments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from report.terms.checksum import KEY
+
+_VARIES = "differs"  # a fact that the machines do not have in common
+_OF_ONE_RUN = ("plan", "schema", KEY)
+
+
+def in_common(machines: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """Return the facts of machines, with "differs" for those that differ."""
+    keys = {key for facts in machines for key in facts}
+    values = {key: [facts.get(key) for facts in machines] for key in sorted(keys)}
+    return {
+        key: found[0] if all(value == found[0] for value in found) else _VARIES
+        for key, found in values.items()
+    }
+
+
+def environment_of(
+    parts: Iterable[tuple[Mapping[str, Any], Sequence[str]]], machines: Iterable[str]
+) -> dict[str, Any]:
+    """Return environment.json of a merged run: that of each machine's earliest part.
+
+    `parts` are environments with the names of their machines, the earliest first.
+    """
+    by_machine: dict[str, Any] = {}
+    for document, names in parts:
+        own = {k: v for k, v in document.items() if k not in _OF_ONE_RUN}
+        found = own.get("machines") or dict.fromkeys(names, own)
+        by_machine = {**found, **by_machine}
+    chosen = {name: by_machine[name] for name in sorted(machines)}
+    return {"schema": 1, "machines": chosen}

@@ -1,0 +1,183 @@
+"""A/B runs on several machines: one verdict from the rounds of all."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report.verdict.ab_judge import load_ab_run
+from report.verdict.ab_verdicts import judge
+from tests.fleet.many_machines import content, lines_of, moved
+from tests.support.command_line import CommandResult
+from tests.support.lab import Lab, make_lab
+
+CELLS = ("fillrandom", "readrandom")
+ROUNDS = ("--screen-rounds", "4", "--confirm-rounds", "5", "--no-counts")
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = make_lab(tmp_path)
+    lab.scenario(benchmarks=CELLS)
+    lab.suite()
+    lab.engine("one", "honest")
+    lab.install("one", "honest", build="other")
+    return lab
+
+
+def builds(lab: Lab) -> list[str]:
+    return ["--a", str(lab.root / "build"), "--b", str(lab.root / "other")]
+
+
+def ab(lab: Lab, *words: str) -> CommandResult:
+    return lab.call("ab", "lab", *builds(lab), *ROUNDS, *words)
+
+
+def screened(lab: Lab, count: int) -> list[Path]:
+    """Measure the screen in shards; return their folders."""
+    folders = []
+    for index in range(1, count + 1):
+        shard = f"{index}/{count}"
+        done = ab(lab, "--shard", shard, "--machine", f"m-{index}")
+        assert done.returncode == 0, done.stderr
+        assert f"shard     {shard}: " in done.stdout
+        folders.append(moved(lab, f"screen-{index}-of-{count}"))
+    return folders
+
+
+def merge(lab: Lab, *folders: Path) -> tuple[CommandResult, Path]:
+    """Merge folders; return the result and the folder of the run, moved away."""
+    done = lab.call("merge", *map(str, folders))
+    assert done.returncode in (0, 3), done.stderr
+    return done, moved(lab, f"merged-{len(list(lab.root.glob('merged-*')))}")
+
+
+def confirmed(lab: Lab, merged: Path, count: int) -> list[Path]:
+    """Measure the confirmation in shards; return their folders."""
+    folders = []
+    for index in range(1, count + 1):
+        target = lab.results / merged.name
+        shutil.copytree(merged, target)
+        shard = ("--shard", f"{index}/{count}", "--machine", f"c-{index}")
+        done = lab.call("resume", merged.name, *builds(lab), *shard)
+        assert done.returncode == 0, done.stderr
+        shutil.rmtree(target)
+        folders.append(moved(lab, f"confirm-{index}"))
+    return folders
+
+
+def place(line: dict[str, Any]) -> tuple[object, ...]:
+    of = line["ab"]
+    cell = f"{line['scenario']}/{line['benchmark']}"
+    return line["order"], cell, of["stage"], of["round"], of["slot"], of["side"]
+
+
+def test_the_rounds_are_those_of_one_machine(lab: Lab) -> None:
+    """In the same order, with the same sides, each round whole on one machine."""
+    _, merged = merge(lab, *screened(lab, 3))
+    assert ab(lab).returncode == 0
+    assert [place(x) for x in lines_of(merged)] == [place(x) for x in lab.lines()]
+    machines: dict[tuple[str, int], set[str]] = {}
+    for line in lines_of(merged):
+        pair = line["benchmark"], (line["ab"]["round"] - 1) // 2
+        machines.setdefault(pair, set()).add(line["machine"])
+    assert all(len(of) == 1 for of in machines.values())
+    assert len(set.union(*machines.values())) == 3
+
+
+def test_any_order_gives_the_same_bytes(lab: Lab) -> None:
+    folders = screened(lab, 3)
+    runs = [content(merge(lab, *o)[1]) for o in itertools.permutations(folders)]
+    assert all(run == runs[0] for run in runs)
+
+
+def test_equal_builds_have_a_verdict_without_confirmation(lab: Lab) -> None:
+    done, merged = merge(lab, *screened(lab, 2))
+    assert done.returncode == 0, done.stderr
+    result = judge(load_ab_run(merged))
+    assert result.exit_code == 0
+    assert [*result.run.plan.machines] == ["m-1", "m-2"]
+
+
+def test_a_slower_build_is_confirmed_on_several_machines(lab: Lab) -> None:
+    lab.install("one", "slower", build="other")
+    done, merged = merge(lab, *screened(lab, 2))
+    assert done.returncode == 3
+    assert "to be confirmed: on each machine, scripts/kvmatrix resume" in done.stderr
+    folders = confirmed(lab, merged, 3)
+    whole, both = merge(lab, merged, *folders)
+    assert whole.returncode == 0, whole.stderr
+    result = judge(load_ab_run(both))
+    assert result.exit_code == 1
+    assert {*result.run.plan.machines} == {"m-1", "m-2", "c-1", "c-2", "c-3"}
+    assert [len(cell.confirm) for cell in result.run.cells] == [5, 0]
+    again = merge(lab, *reversed(folders), merged)[1]
+    assert content(again) == content(both)
+
+
+def test_a_missing_shard_is_named(lab: Lab) -> None:
+    folders = screened(lab, 2)
+    done, merged = merge(lab, folders[0])
+    assert done.returncode == 3
+    assert "of the screen missing" in done.stderr
+    shutil.copytree(merged, lab.results / merged.name)
+    refused = lab.call("resume", merged.name, *builds(lab), "--shard", "1/2")
+    assert refused.returncode == 2
+    assert "merge the missing shards first" in refused.stderr
+
+
+def test_a_shard_is_resumed(lab: Lab) -> None:
+    words = (*builds(lab), *ROUNDS, "--shard", "1/2", "--machine", "m-1")
+    assert lab.run_until_killed(9, "ab", "lab", *words)
+    begun = lab.lines()
+    half = lab.call("merge", str(lab.run_folder))
+    assert half.returncode in (3, 5)
+    for run in lab.results.glob("*-merged*"):
+        shutil.rmtree(run)
+    assert lab.call("resume", "@last", *builds(lab)).returncode == 0
+    assert lab.lines()[: len(begun)] == begun
+    first = moved(lab, "first")
+    second = ab(lab, "--shard", "2/2", "--machine", "m-2")
+    assert second.returncode == 0
+    assert merge(lab, first, moved(lab, "second"))[0].returncode == 0
+
+
+def test_the_first_shard_counts(lab: Lab) -> None:
+    for index in (1, 2):
+        words = (*builds(lab), *ROUNDS[:-1], "--shard", f"{index}/2")
+        done = lab.call("ab", "lab", *words, "--machine", f"m-{index}")
+        assert done.returncode == 0, done.stderr
+        moved(lab, f"part-{index}")
+    files = sorted(lab.root.glob("part-*/*/ab.json"))
+    shards = [json.loads(file.read_text())["shard"] for file in files]
+    assert [shard["counts"] for shard in shards] == [True, False]
+    folders = [file.parent for file in files]
+    done, merged = merge(lab, *folders)
+    assert done.returncode == 0, done.stderr
+    assert load_ab_run(merged).tools is not None
+
+
+def test_what_is_refused(lab: Lab) -> None:
+    first, second = screened(lab, 2)
+    twice = lab.call("merge", str(first), str(first))
+    assert twice.returncode == 2
+    assert "leave one of the two directories out" in twice.stderr
+    many = ab(lab, "--shard", "9/9")
+    assert many.returncode == 2
+    assert "use fewer shards, or more rounds" in many.stderr
+    _, merged = merge(lab, first, second)
+    shutil.copytree(merged, lab.results / merged.name)
+    bare = lab.call("resume", merged.name, "--a", "x", "--b", "y")
+    assert bare.returncode == 0  # it is complete
+    lab.install("one", "slower", build="other")
+    other = ab(lab, "--shard", "2/2", "--machine", "m-2")
+    assert other.returncode == 0
+    (folder,) = (p for p in lab.results.glob("*-ab-lab*") if "merged" not in p.name)
+    foreign = lab.call("merge", str(first), str(folder))
+    assert foreign.returncode == 2
+    assert "are not shards of the same A/B run" in foreign.stderr
