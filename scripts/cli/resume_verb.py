@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import replace
 from functools import partial
@@ -12,6 +13,7 @@ import click
 
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.session_flow import conclude, concluded_ab, run_with_progress
+from scripts.fleet.fleet_folder import FLEET
 from scripts.fleet.sharded_plan import ShardRequest
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.events import P, SessionResult
@@ -66,6 +68,7 @@ def resume(
     output, named = Output.of(given), RunPlaces.of(given)
 
     def work() -> int:
+        _refuse_fleet(named.results, name)
         path = find_run(named.results, name, EVERY_KIND)
         # A path may lead to another folder, which nobody else may use meanwhile.
         places = replace(named, results=path.absolute().parent)
@@ -94,6 +97,13 @@ def resume(
         return conclude(ending, RunResult(ending), shown, command)
 
     sys.exit(exit_code_of(work))
+
+
+def _refuse_fleet(results: Path, name: str) -> None:
+    """Raise click.UsageError for a fleet, which has a verb of its own."""
+    if any((path / FLEET).is_file() for path in (results / name, Path(name))):
+        words = shlex.join(["scripts/kvmatrix", "fleet", "resume", name])
+        raise click.UsageError(f"{name} is a fleet; continue with: {words}")
 
 
 def _without_report(ending: SessionResult[P], output: Output) -> Output:

@@ -146,6 +146,12 @@ def test_what_is_refused(
     assert not list(lab.results.glob("2*"))
 
 
+def test_resume_names_the_verb_of_a_fleet(lab: Lab, fleet: Path) -> None:
+    done = lab.call("resume", fleet.name)
+    assert done.returncode == 2
+    assert f"continue with: scripts/kvmatrix fleet resume {fleet.name}" in done.stderr
+
+
 def test_a_damaged_fleet_is_named(lab: Lab, fleet: Path) -> None:
     (fleet / "fleet.json").write_text(json.dumps({"schema": 1}))
     done = call(["fleet", "resume", str(fleet)])
