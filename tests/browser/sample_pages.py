@@ -1,4 +1,4 @@
-"""The seven kinds of page, from synthetic runs that show everything they can show."""
+"""The eight kinds of page, from synthetic runs that show everything they can show."""
 
 import json
 from collections.abc import Callable
@@ -20,6 +20,7 @@ from tests.builders import (
     synthetic_run,
     synthetic_sweep,
 )
+from tests.fleet.many_machines import machine_times, many_machines_run
 from tests.pages import test_history_page
 
 _REASON = "a reason of many words, " * 12 + "/a/path/without/a/break" * 8
@@ -62,6 +63,14 @@ def sweep(folder: Path) -> Path:
 def many(folder: Path) -> Path:
     """Write a report of 25 engines, in groups."""
     return _written(folder, report_page.render(many_engines.run(folder)))
+
+
+def machines(folder: Path) -> Path:
+    """Write a report of six machines: one out of line, and one that disagrees."""
+    names = [f"m-{number:08x}" for number in range(1, 6)]
+    order = [*names, "a-machine-with-a-long-name"] * 8
+    times = machine_times(order, {order[0]: 0.8}, noisy=order[1])
+    return _written(folder, report_page.render(many_machines_run(times, order, folder)))
 
 
 def ab(folder: Path) -> Path:
@@ -112,6 +121,7 @@ KINDS: dict[str, Callable[[Path], Path]] = {
     "mix": mix,
     "sweep": sweep,
     "many": many,
+    "machines": machines,
     "ab": ab,
     "history": history,
     "durability": durability,

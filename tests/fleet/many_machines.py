@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from report.model.plan_document import plan_of as plan_of_document
 from report.model.run import Measurement, Run
 from report.model.run_folder import NO_MEASUREMENTS, RecordedRun
@@ -117,3 +119,34 @@ def many_machines_run(
     lines = replace(NO_MEASUREMENTS, measurements=tuple(measurements))
     plan = plan_of_document(document, path)
     return judge(RecordedRun(path, plan, lines, synthetic_run.environment(), document))
+
+
+_SPEEDS = (1.0, 1.3, 0.85, 1.1)
+
+
+def machine_times(
+    machines: Sequence[str],
+    ratios: Mapping[str, float] | float = 2.0,
+    noise: float = 0.01,
+    noisy: str = "",
+) -> dict[str, list[list[float]]]:
+    """Return times of alpha, beta and the control in four charts, for the machines.
+
+    `ratios` has how many times as long as alpha beta needs, by machine or on all; on
+    machines that it lacks, 1.5 times.  The machine `noisy` has eight times the noise.
+    """
+    random = np.random.default_rng(1)
+    names = sorted({*machines})
+    speeds = np.asarray([_SPEEDS[names.index(m) % len(_SPEEDS)] for m in machines])
+    spreads = np.asarray([noise * (8 if m == noisy else 1) for m in machines])
+
+    def of(engine: str) -> list[float]:
+        factors = np.ones(len(machines))
+        if engine == "beta" and isinstance(ratios, Mapping):
+            factors = np.asarray([ratios.get(m, 1.5) for m in machines])
+        elif engine == "beta":
+            factors = np.full(len(machines), ratios)
+        wobble = np.exp(random.normal(0, 1, len(machines)) * spreads)
+        return list(map(float, 1e-6 * speeds * factors * wobble))
+
+    return {name: [of(name) for _ in range(4)] for name in ("alpha", "beta", CONTROL)}

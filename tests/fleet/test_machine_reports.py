@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from report.formats import compare_text, markdown
@@ -16,39 +15,18 @@ from report.verdict.comparison import compare
 from report.verdict.contest import Outcome
 from report.verdict.machine_ratios import machine_charts, machines_of, split_sentences
 from report.verdict.run_changes import NotComparable, compare_sources
-from tests.fleet.many_machines import CONTROL, many_machines_run
+from tests.fleet.many_machines import machine_times as times
+from tests.fleet.many_machines import many_machines_run
 
 pytestmark = pytest.mark.usefixtures("ranked_short_cells")
 
 MACHINES = ["m-a", "m-b", "m-c", "m-d"]
-SPEED = {"m-a": 1.0, "m-b": 1.3, "m-c": 0.85, "m-d": 1.1}
-
-
-def times(
-    machines: list[str],
-    charts: int = 4,
-    beta: dict[str, float] | float = 2.0,
-    noise: float = 0.01,
-    noisy: str = "",
-) -> dict[str, list[list[float]]]:
-    """Return times of alpha (1 s), beta and the control, scaled by the machine."""
-    random = np.random.default_rng(1)
-    factors = {"alpha": 1.0, "beta": beta, CONTROL: 1.0}
-    speeds = np.asarray([SPEED.get(m, 1.0) for m in machines])
-    spreads = np.asarray([noise * (8 if m == noisy else 1) for m in machines])
-
-    def of(factor: dict[str, float] | float) -> list[float]:
-        ratios = [factor[m] if isinstance(factor, dict) else factor for m in machines]
-        wobble = np.exp(random.normal(0, 1, len(machines)) * spreads)
-        return list(1e-6 * speeds * np.asarray(ratios) * wobble)
-
-    return {name: [of(f) for _ in range(charts)] for name, f in factors.items()}
 
 
 def test_the_speed_of_machines_cancels(tmp_path: Path) -> None:
     """Each engine's median is of another mixture of machines, but no ratio is."""
     machines = MACHINES * 3
-    run = many_machines_run(times(machines, beta=1.1), machines, tmp_path)
+    run = many_machines_run(times(machines, ratios=1.1), machines, tmp_path)
     for chart in compare(run).charts:
         (ranking,) = chart.accepted
         assert ranking.winner == "alpha"
@@ -60,7 +38,7 @@ def test_the_speed_of_machines_cancels(tmp_path: Path) -> None:
 def test_an_engine_is_not_faster_for_missing_on_a_slow_machine(tmp_path: Path) -> None:
     """Its median is, since the others have times of that machine as well."""
     machines = ["m-a", "m-b"] * 6
-    slow = times(machines, beta=1.1)
+    slow = times(machines, ratios=1.1)
     for of_engine in slow.values():
         for of_chart in of_engine:
             of_chart[1::2] = [10 * t for t in of_chart[1::2]]
@@ -74,7 +52,7 @@ def test_an_engine_is_not_faster_for_missing_on_a_slow_machine(tmp_path: Path) -
 
 def test_the_report_has_a_column_for_each_machine(tmp_path: Path) -> None:
     machines = MACHINES * 3
-    run = many_machines_run(times(machines, beta=2.0), machines, tmp_path)
+    run = many_machines_run(times(machines, ratios=2.0), machines, tmp_path)
     of = machine_charts(run, compare(run))[0]
     assert [row.engine.name for row in of.rows] == ["alpha", "beta"]
     assert of.rows[1].by_machine == pytest.approx(
@@ -90,7 +68,7 @@ def test_the_report_has_a_column_for_each_machine(tmp_path: Path) -> None:
 def test_machines_that_disagree_are_named_and_nobody_wins(tmp_path: Path) -> None:
     machines = [*MACHINES, "m-e"] * 8
     ratios = {**dict.fromkeys(MACHINES, 1.5), "m-e": 0.9}
-    run = many_machines_run(times(machines, beta=ratios), machines, tmp_path)
+    run = many_machines_run(times(machines, ratios=ratios), machines, tmp_path)
     compared = compare(run)
     for chart in compared.charts:
         (ranking,) = chart.accepted
