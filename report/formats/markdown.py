@@ -29,7 +29,10 @@ from report.words import (
 from report.words.cell_text import EMPTY, DetailTable, union
 from report.words.workloads import workload
 
-_MACHINE_COLUMNS = ("Machine", "Repetitions", "Standing", "Facts")
+_MACHINE_COLUMNS = (
+    *("Machine", "Repetitions", "Control over its engine", "Spread over the usual"),
+    *("Standing", "Facts"),
+)
 
 
 def render(run: Run) -> str:
@@ -161,7 +164,16 @@ def _machines(run: Run, compared: Comparison) -> list[str]:
         return []
     charts = machine_ratios.machine_charts(run, compared)
     about = tuple(
-        TableRow((of.name, str(of.repetitions), of.standing, machine_words(of.facts)))
+        TableRow(
+            (
+                of.name,
+                str(of.repetitions),
+                numbers.signed(of.control.bias_share),
+                numbers.times(of.control.factor),
+                of.standing,
+                machine_words(of.facts),
+            )
+        )
         for of in listed
     )
     ratios = tuple(

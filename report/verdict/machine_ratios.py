@@ -6,7 +6,6 @@ They are how many times as long an engine needs as the first of its ranking.
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,15 +53,10 @@ class MachineSummary:
     @property
     def standing(self) -> str:
         """Whether it is pooled, and why not, in words."""
-        of = self.control
-        if of.is_out:
-            return (
-                "not pooled: its control differs from its engine by"
-                f" {numbers.signed(math.expm1(of.bias), 1)}, with {of.factor:.1f} times"
-                " the usual spread"
-            )
-        if of.blocks < LEAST_BLOCKS:
-            return f"pooled; only {numbers.count(of.blocks, 'block')} with a control"
+        if self.control.is_out:
+            return "not pooled: its control is out of line"
+        if self.control.blocks < LEAST_BLOCKS:
+            return "pooled; too few blocks with a control to judge it"
         return "pooled"
 
 

@@ -95,8 +95,8 @@ def test_a_machine_out_of_line_is_shown_and_not_pooled(tmp_path: Path) -> None:
     of = machine_charts(run, compare(run))[0]
     assert of.rows[1].by_machine["m-b"] == pytest.approx(2.0, rel=0.3)
     page, text = html.unescape(report_page.render(run)), markdown.render(run)
-    assert "not pooled: its control differs" in page
-    assert "not pooled: its control differs" in text
+    assert "not pooled: its control is out of line" in page
+    assert "not pooled: its control is out of line" in text
 
 
 def test_a_run_of_one_machine_has_no_machines(tmp_path: Path) -> None:
