@@ -22,7 +22,7 @@ from scripts.ab.ab_pairing import (
     same_executables,
 )
 from scripts.ab.ab_schedule import MOST_PADDING_BYTES, PADDING
-from scripts.ab.ab_shards import confirm_shard
+from scripts.ab.ab_shards import confirm_shard, screen_shard
 from scripts.ab.ab_stages import AbSchedule
 from scripts.ab.count_pass import count_cells
 from scripts.fleet.sharded_plan import ShardRequest
@@ -87,6 +87,11 @@ class AbSession(Session[AbPlan]):
             same_build=same_build,
             counted=counted,
         )
+
+    def screening(self, plan: AbPlan, request: ShardRequest) -> AbPlan:
+        """Return the plan of a shard of the screen.  Raises CannotStart."""
+        code = request.machine or machine_name(self.runner.machine)
+        return screen_shard(plan, request, code)
 
     def confirming(
         self, run: AbRun, request: ShardRequest | None, config: Config

@@ -13,7 +13,6 @@ import click
 from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.session_flow import concluded_ab, run_with_progress
-from scripts.machine.host import machine_name
 from scripts.measure.runner import Request, open_runner
 from scripts.planning.engine_choice import finder
 from scripts.request import options
@@ -132,7 +131,6 @@ def ab(
       scripts/kvmatrix ab leveldb-2011-tenth --a ../base/build/release --b build/release
       scripts/kvmatrix ab leveldb-2011-tenth --aa --a build/release -e leveldb
       scripts/kvmatrix ab quick --a build/old --b build/new -k '*/*/fill*' --dry-run
-      scripts/kvmatrix ab quick --a build/old --b build/new --shard 1/3
 
     \b
     Exit codes: 0 no regression found; 1 a regression; 2 wrong usage, invalid
@@ -145,14 +143,11 @@ def ab(
 
     def work() -> int:
         from scripts.ab.ab_session import session_of
-        from scripts.ab.ab_shards import screen_shard
 
         builds = builds_of(a_dir, b_dir, same=same)
         labels = _labels(label_a, label_b, same=same)
         places, chosen = RunPlaces.of(given, builds.a), RunOptions.of(given)
-        rule = replace(
-            _RULE, screen_rounds=screen_rounds, confirm_rounds=confirm_rounds
-        )
+        rule = _rule(screen_rounds, confirm_rounds)
         request = _request(ctx, suite, builds, places, chosen, rule)
         with open_runner(places, ctx.obj) as side_a:
             session = session_of(
@@ -160,8 +155,7 @@ def ab(
             )
             plan = session.plan(request, labels, rule, same_build=same, counted=counts)
             if shard := shard_request(given):
-                name = shard.machine or machine_name(side_a.machine)
-                plan = screen_shard(plan, shard, name)
+                plan = session.screening(plan, shard)
             if dry_run:
                 note_own_defaults(request.config, request.selection)
                 return _dry_run(session, plan, output)
@@ -169,6 +163,10 @@ def ab(
         return concluded_ab(ending, output, places, builds)
 
     sys.exit(exit_code_of(work))
+
+
+def _rule(screen_rounds: int, confirm_rounds: int) -> AbRule:
+    return replace(_RULE, screen_rounds=screen_rounds, confirm_rounds=confirm_rounds)
 
 
 def _dry_run(session: AbSession, plan: AbPlan, output: Output) -> int:

@@ -76,12 +76,10 @@ def resume(
         if kind == AB:
             shard = shard_request(given)
             return _resume_ab(path, a_dir, b_dir, shard, places, output, system)
-        if given["shard"]:
-            problem = f"--shard: {path.name} is no A/B run that was merged"
-            raise click.UsageError(f"{problem}; leave the option out")
-        if a_dir or b_dir:
+        if given["shard"] or a_dir or b_dir:
+            option = "--shard" if given["shard"] else "--a, --b"
             remedy = "pass its build with --build-dir"
-            raise click.UsageError(f"--a, --b: {path.name} is no A/B run; {remedy}")
+            raise click.UsageError(f"{option}: {path.name} is no A/B run; {remedy}")
         if kind == DURABILITY:
             from scripts.show.durability_outcome import resumed_durability
 
