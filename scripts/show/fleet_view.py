@@ -15,7 +15,7 @@ from scripts.fleet.fleet_folder import SLURM, Fleet
 
 _HEARTBEAT_S = 60.0
 _MOST_RUNNING = 20  # blocks that are listed
-_BAR_CHARS = 40
+_MOST_BAR_CHARS = 60
 
 
 def fleet_view(console: Console, fleet: Fleet, quiet: bool) -> FleetView:
@@ -58,8 +58,9 @@ class PlainFleet(FleetView):
         self._finished += 1
         if not self._quiet:
             name, node = self._fleet.block(block).name, run.parent.name
-            width = len(str(len(self._fleet.blocks)))
-            self._print(f"[{block:>{width}}/{len(self._fleet.blocks)}] {name}: {node}")
+            blocks = len(self._fleet.blocks)
+            ended = f"{self._finished:>{len(str(blocks))}}/{blocks}"
+            self._print(f"[{ended}] {name}: {node}")
 
     def note(self, text: str) -> None:
         """Print what happened to a block."""
@@ -83,13 +84,14 @@ class LiveFleet(PlainFleet):
 
     def _lines(self, progress: FleetProgress) -> list[Text]:
         blocks = len(self._fleet.blocks)
-        full = round(_BAR_CHARS * progress.finished / blocks)
-        bar = Text("━" * full, "cyan") + Text("─" * (_BAR_CHARS - full), "dim")
-        lines = [bar + Text(f"  {progress_words(progress, blocks)}")]
+        width = min(_MOST_BAR_CHARS, self._console.width)
+        full = round(width * progress.finished / blocks)
+        bar = Text("━" * full, "cyan") + Text("─" * (width - full), "dim")
+        lines = [bar, Text(progress_words(progress, blocks))]
         for running in progress.running[:_MOST_RUNNING]:
-            block = self._fleet.block(running.block)
-            done = f"{running.repetitions}/{block.repetitions} repetitions"
-            lines.append(Text(visible(f"{running.node}  {block.name}  {done}")))
+            name = self._fleet.block(running.block).name
+            done = numbers.count(running.repetitions, "repetition")
+            lines.append(Text(visible(f"{running.node}  {name}  {done} on disk")))
         if more := progress.running[_MOST_RUNNING:]:
             lines.append(Text(f"and {len(more)} more"))
         return lines
