@@ -42,8 +42,9 @@ from scripts.store.run_store import sole_user
 _INCOMPLETE = 3
 
 
-@click.group("fleet", cls=HelpGroup)
-def fleet() -> None:
+@click.group("fleet", cls=HelpGroup, invoke_without_command=True)
+@click.pass_context
+def fleet(ctx: click.Context) -> None:
     """Measure a run on many machines.
 
     Every block of the run (one repetition of all engines of a chart) is a job that
@@ -61,6 +62,8 @@ def fleet() -> None:
     or are missing (all other results are saved), or the run is unfinished; 5 nothing
     could be measured; 130 interrupted.
     """
+    if ctx.invoked_subcommand is None:
+        raise click.UsageError("VERB is missing; expected run or resume")
 
 
 @fleet.command("run")

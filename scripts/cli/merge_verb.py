@@ -140,6 +140,8 @@ def _merged(
     result = merged(parts, name_of(parts, results), without)
     if not result.lines:
         problem = "these shards have no results yet"
+        if without:
+            problem = f"without {', '.join(without)} no results are left"
         raise CannotStart(f"{problem}, so there is nothing to merge", _NOTHING)
     plan = with_passports(result.plan, config, results)
     result = replace(result, plan=plan)

@@ -117,7 +117,11 @@ def shard_folders(folders: Iterable[Path]) -> list[Path]:
             raise ResultsError(f"{folder}: no such directory; expected that of a shard")
         inner = {p.parent for kind in JUDGED_KINDS for p in folder.glob(f"*/{kind}")}
         is_run = any((folder / kind).exists() for kind in JUDGED_KINDS)
-        paths += [folder] if is_run or not inner else sorted(inner)
+        if not is_run and not inner:
+            kinds = " or ".join(JUDGED_KINDS)
+            problem = f"{folder}: contains no {kinds}, nor do its directories"
+            raise ResultsError(f"{problem}; expected the directory of a shard")
+        paths += [folder] if is_run else sorted(inner)
     return paths
 
 

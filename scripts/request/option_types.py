@@ -302,12 +302,13 @@ class HelpGroup(click.Group):
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """Print the verbs, each with one line of help."""
-        names = self.list_commands(ctx)
-        verbs = [(name, self.get_command(ctx, name)) for name in names]
+        listed = ((n, self.get_command(ctx, n)) for n in self.list_commands(ctx))
+        verbs = [(name, verb) for name, verb in listed if verb and not verb.hidden]
+        names = [name for name, _ in verbs]
         limit = formatter.width - 6 - max(map(len, names))  # as click has it
         with formatter.section("Verbs"):
             formatter.write_dl(
-                [(name, verb.get_short_help_str(limit)) for name, verb in verbs if verb]
+                [(name, verb.get_short_help_str(limit)) for name, verb in verbs]
             )
 
 

@@ -133,6 +133,7 @@ def test_a_dry_run_lists_the_blocks(lab: Lab) -> None:
         (("run", "lab", "--nodes", "0"), "too small"),
         (("run", "lab", "--no-control"), "leave the option out"),
         (("run", "nowhere"), "unknown suite"),
+        ((), "VERB is missing; expected run or resume"),
         (("resume", "nowhere"), "expected the name of a fleet"),
     ],
 )
@@ -140,7 +141,8 @@ def test_what_is_refused(
     lab: Lab, words: tuple[str, ...], problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda *_a, **_k: None)
-    done = lab.call("fleet", *words) if words[0] == "run" else call(["fleet", *words])
+    is_run = words[:1] == ("run",)
+    done = lab.call("fleet", *words) if is_run else call(["fleet", *words])
     assert done.returncode == 2
     assert problem in " ".join(done.stderr.split())
     assert not list(lab.results.glob("2*"))

@@ -237,6 +237,12 @@ def test_a_damaged_shard_is_named(lab: Lab, name: str) -> None:
     assert not list(lab.results.glob("2*"))
 
 
+def test_a_directory_without_runs_is_named(lab: Lab) -> None:
+    done = lab.call("merge", str(lab.data))
+    assert done.returncode == 2
+    assert f"{lab.data}: contains no run.json or ab.json" in done.stderr
+
+
 def test_shards_without_results_are_no_run(lab: Lab) -> None:
     folder = measure(lab, "1/2", "m-1")
     (folder / "measurements.jsonl").write_text("")
