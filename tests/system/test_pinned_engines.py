@@ -43,6 +43,13 @@ def test_an_executable_has_the_pinned_engine_without_assertions(engine: str) -> 
     assert build["assertions"] == "none"
 
 
+@pytest.mark.parametrize("engine", PINNED)
+def test_an_executable_does_not_depend_on_where_the_sources_are(engine: str) -> None:
+    executable = (BUILD / "drivers" / f"db_bench_{engine}").read_bytes()
+    assert b"drivers/options" in executable
+    assert f"{ROOT}/drivers".encode() not in executable
+
+
 def test_the_page_of_a_version_shows_all_of_that() -> None:
     source = own_source("rocksdb")
     command = [str(BUILD / "drivers/db_bench_rocksdb"), "--version"]
