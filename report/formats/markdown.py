@@ -29,10 +29,7 @@ from report.words import (
 from report.words.cell_text import EMPTY, DetailTable, union
 from report.words.workloads import workload
 
-_MACHINE_COLUMNS = (
-    *("Machine", "Repetitions", "Control over its engine", "Spread over the usual"),
-    *("Standing", "Facts"),
-)
+_MACHINE_FIGURES = "Repetitions", "Control over its engine", "Spread over the usual"
 
 
 def render(run: Run) -> str:
@@ -187,7 +184,7 @@ def _machines(run: Run, compared: Comparison) -> list[str]:
         "## Machines",
         escaped(machine_ratios.RULE),
         TextTable(
-            ("Machine", "Repetitions", "Standing", "Facts"), (), (), about
+            ("Machine",), _MACHINE_FIGURES, ("Standing", "Facts"), about
         ).markdown(),
         *(["\n".join(f"- {escaped(text)}" for text in splits)] if splits else []),
         TextTable(("Chart", "Engine", "Pooled"), names, (), ratios).markdown(),

@@ -63,6 +63,10 @@ def test_the_report_has_a_column_for_each_machine(tmp_path: Path) -> None:
     for machine in MACHINES:
         assert f'<th scope="col">{machine}</th>' in page
         assert f" {machine} " in text
+    tables = text.partition("## Machines")[2].partition("\n## ")[0].split("\n\n")
+    rows = [[line.count(" | ") for line in t.splitlines()] for t in tables if "|" in t]
+    assert [counts[0] for counts in rows] == [5, 2 + len(MACHINES)]
+    assert all(len({*counts}) == 1 for counts in rows)
 
 
 def test_machines_that_disagree_are_named_and_nobody_wins(tmp_path: Path) -> None:
