@@ -29,8 +29,8 @@ from report.verdict.ab_judge import judge_ab
 from report.verdict.ab_verdicts import suspects
 from scripts.ab.ab_schedule import shuffled
 from scripts.fleet.merged_machines import environment_of, in_common
+from scripts.fleet.plan_likeness import matrix
 
-_OF_ONE_SHARD = ("run", "command", "machine", "machines", "shard", KEY)
 _OF_RUN = ("plan", KEY, "machine", "run", "order")
 _Key = tuple[int, int]  # the round, and the place of the cell in the plan
 
@@ -69,8 +69,8 @@ def merged_ab(parts: Sequence[RecordedAbRun], run: str) -> MergedAb:
     """
     first = parts[0]
     for part in parts[1:]:
-        if matrix_of_ab(part.document) != matrix_of_ab(first.document):
-            a, b = matrix_of_ab(first.document), matrix_of_ab(part.document)
+        a, b = matrix(first.document), matrix(part.document)
+        if a != b:
             differing = sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k))
             raise ResultsError(
                 f"{part.path} and {first.path} are not shards of the same A/B run:"
@@ -201,8 +201,3 @@ def missing_of_ab(run: AbRun, parts: Sequence[RecordedAbRun]) -> list[str]:
     if run.plan.counted and run.tools is None:
         found.append("the counts are missing: shard 1 has them")
     return found
-
-
-def matrix_of_ab(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of ab.json that all shards of a run have in common."""
-    return {key: document[key] for key in document.keys() - {*_OF_ONE_SHARD}}

@@ -26,7 +26,7 @@ from scripts.ab.ab_shards import confirm_shard, screen_shard
 from scripts.ab.ab_stages import AbSchedule
 from scripts.ab.count_pass import count_cells
 from scripts.fleet.sharded_plan import ShardRequest
-from scripts.machine.host import identity, machine_name
+from scripts.machine.host import identity
 from scripts.machine.probes import Progress
 from scripts.measure.events import Notice, View
 from scripts.measure.loop import Loop, Schedule
@@ -90,8 +90,7 @@ class AbSession(Session[AbPlan]):
 
     def screening(self, plan: AbPlan, request: ShardRequest) -> AbPlan:
         """Return the plan of a shard of the screen.  Raises CannotStart."""
-        code = request.machine or machine_name(self.runner.machine)
-        return screen_shard(plan, request, code)
+        return screen_shard(plan, request, request.name_on(self.runner.machine))
 
     def confirming(
         self, run: AbRun, request: ShardRequest | None, config: Config
@@ -114,8 +113,8 @@ class AbSession(Session[AbPlan]):
             for side in (run.plan.a, run.plan.b)
         )
         plan = replace(run.plan, a=a, b=b)
-        code = request.machine or machine_name(machine)
-        plan = confirm_shard(plan, suspects(run).all, request, code)
+        name_of_machine = request.name_on(machine)
+        plan = confirm_shard(plan, suspects(run).all, request, name_of_machine)
         if found := self._changes(plan, config):
             raise CannotResume(found)
         return plan

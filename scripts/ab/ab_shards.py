@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from report.model.ab_plan import AbPlan, AbShard
 from report.model.plan import CellName
@@ -38,9 +39,6 @@ def confirm_shard(
 def _shard(
     cells: Iterable[CellName], rounds: range, request: ShardRequest, machine: str
 ) -> AbShard:
-    if not machine:
-        problem = "this machine has no machine-id, from which its name could be made"
-        raise CannotStart(f"{problem}; pass --machine NAME")
     blocks = [(cell, of) for cell in cells for of in _pairs(rounds)]
     if request.count > len(blocks):
         blocks_there = numbers.count(len(blocks), "block")
@@ -57,7 +55,4 @@ def _shard(
 
 def _pairs(rounds: range) -> list[tuple[int, ...]]:
     """Return rounds in the pairs in which the sides take turns to lead."""
-    pairs: dict[int, list[int]] = {}
-    for number in rounds:
-        pairs.setdefault((number - 1) // 2, []).append(number)
-    return [tuple(pair) for pair in pairs.values()]
+    return [tuple(pair) for _, pair in groupby(rounds, lambda n: (n - 1) // 2)]

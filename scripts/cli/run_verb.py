@@ -8,7 +8,6 @@ import click
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.session_flow import conclude, run_with_progress
 from scripts.fleet.sharded_plan import sharded_plan
-from scripts.machine.host import machine_name
 from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, open_runner
 from scripts.planning.engine_choice import finder
@@ -71,7 +70,7 @@ def run(
         with open_runner(places, ctx.obj) as runner:
             plan = runner.plan(request)
             if shard:
-                name = shard.machine or machine_name(runner.machine)
+                name = shard.name_on(runner.machine)
                 plan = sharded_plan(plan, shard, name, places.results)
             if dry_run:
                 note_own_defaults(config, selection)

@@ -10,13 +10,13 @@ from typing import Any
 from report.model.plan import Plan
 from scripts.planning.settings import differences
 
-# Of run.json: what differs between the shards of a run.  All else is the matrix, which
-# they have in common.
+# Of run.json and ab.json: what differs between the shards of a run.  All else is the
+# matrix, which they have in common.
 _OF_ONE_SHARD = ("run", "command", "machine", "machines", "shard", "checksum")
 
 
 def matrix(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of run.json that all shards of a run have in common."""
+    """Return what all shards of a run have in common, of run.json or ab.json."""
     return {key: document[key] for key in document.keys() - {*_OF_ONE_SHARD}}
 
 

@@ -18,6 +18,7 @@ from report.terms.documents import (
 from scripts.fleet.plan_likeness import PlannedRun, differences_of, matrix
 from scripts.fleet.shards import units_of_shards, with_canary
 from scripts.forecast.prediction import run_seconds
+from scripts.machine.host import Machine, machine_name
 from scripts.planning.blocks import blocks_of
 from scripts.store.run_places import CannotStart
 from scripts.store.run_store import all_runs
@@ -33,6 +34,13 @@ class ShardRequest:
     times: Path | None = None  # a run whose times are those of the blocks
     like: Path | None = None  # a plan of which this must be a shard
 
+    def name_on(self, machine: Machine) -> str:
+        """Return the name of the machine that measures it.  Raises CannotStart."""
+        if name := self.machine or machine_name(machine):
+            return name
+        problem = "this machine has no machine-id, from which its name could be made"
+        raise CannotStart(f"{problem}; pass --machine NAME")
+
 
 def sharded_plan(
     plan: Plan, request: ShardRequest, machine: str, results: Path
@@ -43,9 +51,6 @@ def sharded_plan(
     It begins with the canary unless a run in `results` has that of the same machine.
     Raises CannotStart.
     """
-    if not machine:
-        problem = "this machine has no machine-id, from which its name could be made"
-        raise CannotStart(f"{problem}; pass --machine NAME")
     known = _times_of(request.times) if request.times else {}
     engines = tuple(replace(engine, passports={}) for engine in plan.engines)
     plan = with_canary(replace(plan, engines=engines), known)
