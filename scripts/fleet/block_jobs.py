@@ -20,8 +20,10 @@ from scripts.fleet.fleet_folder import Fleet
 from scripts.store.run_places import ROOT, CannotStart
 
 JOBS = "jobs"  # the folder of submitit
+LOCAL_NODE = "local"
 _MOST_OF_AN_ARRAY = 1000  # MaxArraySize is 1001 unless a site changes it
 _SQUEUE = ("squeue", "--me", "--noheader", "--array", "--format=%i|%T|%N")
+_LOOKS = 3  # at a queue without the job, after which it has ended
 _LEAST_LIMIT_S = 15 * 60.0
 _LIMIT_FACTOR = 4.0  # of the predicted time: for slow nodes and repeated attempts
 
@@ -162,9 +164,6 @@ class SlurmJobs(BlockJobs):
             subprocess.run(["scancel", *ids], capture_output=True, check=False)
 
 
-_LOOKS = 3
-
-
 class LocalJobs(BlockJobs):
     """Jobs of this machine, one at a time.
 
@@ -217,9 +216,6 @@ class LocalJobs(BlockJobs):
         if self._running:
             self._running[1].send_signal(signal.SIGTERM)
             self._running[1].wait()
-
-
-LOCAL_NODE = "local"
 
 
 def node_name() -> str:

@@ -82,7 +82,7 @@ def clock_notes(
         word = "ahead" if by > datetime.timedelta() else "behind"
         amount = numbers.duration(abs(by.total_seconds()))
         yield (
-            f"machine {machine}: its clock is {amount} {word}; set it (NTP).  Its"
+            f"machine {machine}: its clock is {amount} {word}; set it (NTP). Its"
             " results are kept: they are timed by another clock, and only the names of"
             " its runs are wrong"
         )

@@ -35,7 +35,7 @@ class Block:
 def blocks_of(plan: Plan) -> tuple[Block, ...]:
     """Return the blocks of a plan in its order.
 
-    They are the smallest that divide neither a chart nor a unit, whose cells shard a
+    They are the smallest that divide neither a chart nor a unit, whose cells share a
     database.  The cells that cannot run are a block of their own.
     """
     able = [plan.obstacle(cell) is None for cell in plan.cells]
