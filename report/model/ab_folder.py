@@ -79,7 +79,7 @@ class RecordedAbRun:
 
 def load_ab(path: Path) -> RecordedAbRun:
     """Read and check the run folder `path`, without judging its lines."""
-    document = read_ab_document(path)
+    document = read_ab_document(path / AB_PLAN)
     plan = ab_plan_of(document, path / AB_PLAN)
     lines, lines_path = read_lines(path), path / LINES
     with remedied():
@@ -174,10 +174,9 @@ def _shard_of(document: Document, cells: Sequence[CellName], place: str) -> AbSh
     return AbShard(**{**document, "rounds": rounds})
 
 
-def read_ab_document(path: Path) -> dict[str, Any]:
-    """Read and validate the ab.json of a run folder.  Raises ResultsError."""
-    location = path / AB_PLAN
-    return document_of(read_bytes(location), "ab", str(location), _VERSIONS)
+def read_ab_document(file: Path) -> dict[str, Any]:
+    """Read and validate an ab.json.  Raises ResultsError."""
+    return document_of(read_bytes(file), "ab", str(file), _VERSIONS)
 
 
 def ab_plan_of(document: Document, location: Path) -> AbPlan:

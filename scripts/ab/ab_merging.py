@@ -28,8 +28,9 @@ from report.terms.documents import ResultsError
 from report.verdict.ab_judge import judge_ab
 from report.verdict.ab_verdicts import suspects
 from scripts.ab.ab_schedule import shuffled
+from scripts.ab.ab_shards import common_plan
 from scripts.fleet.merged_machines import environment_of, in_common
-from scripts.fleet.plan_likeness import matrix
+from scripts.fleet.plan_likeness import PlannedRun, differences_of
 
 _OF_RUN = ("plan", KEY, "machine", "run", "order")
 _Key = tuple[int, int]  # the round, and the place of the cell in the plan
@@ -69,13 +70,12 @@ def merged_ab(parts: Sequence[RecordedAbRun], run: str) -> MergedAb:
     """
     first = parts[0]
     for part in parts[1:]:
-        a, b = matrix(first.document), matrix(part.document)
-        if a != b:
-            differing = sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k))
+        if differences := differences_of(_planned(first), _planned(part)):
+            listed = "\n  ".join(differences)
             raise ResultsError(
-                f"{part.path} and {first.path} are not shards of the same A/B run:"
-                f" {', '.join(differing)} differ; merge only shards of one command, and"
-                " of the same two builds"
+                f"{part.path} and {first.path} are not shards of the same A/B run:\n"
+                f"  {listed}\n"
+                "merge only shards of one command, and of the same two builds"
             )
     rounds: dict[_Key, _Owned] = {}
     machines: dict[str, Mapping[str, object]] = {}
@@ -96,6 +96,10 @@ def merged_ab(parts: Sequence[RecordedAbRun], run: str) -> MergedAb:
         list(_texts([rounds[key] for key in ordered], run)),
         list(_counts(parts, run)),
     )
+
+
+def _planned(part: RecordedAbRun) -> PlannedRun[AbPlan]:
+    return PlannedRun(part.document, part.plan)
 
 
 def machines_of(part: RecordedAbRun) -> Mapping[str, Mapping[str, object]]:
@@ -135,7 +139,8 @@ def _plan(
     run: str,
     machines: Mapping[str, Mapping[str, object]],
 ) -> AbPlan:
-    plan, command = parts[0].plan, min(part.plan.command for part in parts)
+    plan = common_plan(parts[0].plan)
+    command = min(part.plan.command for part in parts)
     a, b = (
         replace(side, run=run, command=command, machine=in_common([*machines.values()]))
         for side in (plan.a, plan.b)

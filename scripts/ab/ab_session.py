@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from report.config.config_types import Config
-from report.model.ab_folder import ab_plan_document, check_unaltered, load_ab
+from report.model.ab_folder import (
+    ab_plan_document,
+    ab_plan_of,
+    check_unaltered,
+    load_ab,
+    read_ab_document,
+)
 from report.model.ab_plan import AbPlan
 from report.model.ab_rule import AbRule
 from report.model.ab_run import AbRun
@@ -25,6 +31,7 @@ from scripts.ab.ab_schedule import MOST_PADDING_BYTES, PADDING
 from scripts.ab.ab_shards import confirm_shard, screen_shard
 from scripts.ab.ab_stages import AbSchedule
 from scripts.ab.count_pass import count_cells
+from scripts.fleet.plan_likeness import PlannedRun, check_like
 from scripts.fleet.sharded_plan import ShardRequest
 from scripts.machine.host import identity
 from scripts.machine.probes import Progress
@@ -90,7 +97,14 @@ class AbSession(Session[AbPlan]):
 
     def screening(self, plan: AbPlan, request: ShardRequest) -> AbPlan:
         """Return the plan of a shard of the screen.  Raises CannotStart."""
-        return screen_shard(plan, request, request.name_on(self.runner.machine))
+        name = request.name_on(self.runner.machine)
+        sharded = screen_shard(plan, request, name)
+        if request.like:
+            document = read_ab_document(request.like)
+            expected = PlannedRun(document, ab_plan_of(document, request.like))
+            own = PlannedRun(ab_plan_document(sharded), sharded)
+            check_like(own, expected, request.like)
+        return sharded
 
     def confirming(
         self, run: AbRun, request: ShardRequest | None, config: Config

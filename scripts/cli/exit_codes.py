@@ -27,8 +27,9 @@ def exit_code_of(work: Callable[[], int]) -> int:
     except DiskFull as error:
         remedy = "nothing was measured; free some space or choose another directory"
         return print_error(f"{error}; {remedy}", 2)
-    except Interrupted:
-        return print_error("interrupted before anything was measured", INTERRUPTED)
+    except Interrupted as error:
+        problem = str(error) or "interrupted before anything was measured"
+        return print_error(problem, INTERRUPTED)
     except KeyboardInterrupt:  # click would end with 1
         return print_error("interrupted", INTERRUPTED)
     except OSError as error:

@@ -5,41 +5,45 @@ from __future__ import annotations
 import io
 import shlex
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from report.model.plan import started_at
+from report.model.ab_folder import ab_plan_document
+from report.model.plan_document import plan_document
+from report.terms.limits import MOST_SHARDS
+from scripts.cli.ab_verb import ab_request, asked_plan
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.merge_verb import merged_run
-from scripts.fleet.block_jobs import BlockJobs, LocalJobs, SlurmJobs, node_name
-from scripts.fleet.fleet_control import FleetControl, report_line
+from scripts.cli.fleet_flow import measured_fleet
+from scripts.fleet.block_jobs import node_name
+from scripts.fleet.fleet_control import report_line
 from scripts.fleet.fleet_folder import (
     FLEET,
-    SLURM,
     Fleet,
+    FleetBlock,
     create_fleet,
     read_fleet,
 )
 from scripts.fleet.fleet_plan import planned_blocks, whole_plan
 from scripts.fleet.node_block import words_of_block
-from scripts.machine.child_process import INTERRUPTED
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.runner import Request, open_runner
 from scripts.planning.engine_choice import finder
 from scripts.request import options
+from scripts.request.ab_options import AB_SELECTION, AbOptions
 from scripts.request.fleet_options import FLEET_OPTIONS, slurm_options, where_of
 from scripts.request.option_types import HelpGroup
 from scripts.request.selection import RunOptions, read_config, selection_of, suite_of
 from scripts.request.shard_options import refuse_no_control
-from scripts.show.fleet_view import fleet_lines, fleet_view
-from scripts.show.output import Output, print_error, print_note, shown
-from scripts.store.run_places import RunPlaces, new_name, refuse_nothing
-from scripts.store.run_store import sole_user
-
-_INCOMPLETE = 3
+from scripts.show.ab_view import make_ab_view
+from scripts.show.fleet_view import fleet_lines
+from scripts.show.output import Output
+from scripts.store.run_places import CannotStart, RunPlaces, new_name, refuse_nothing
 
 
 @click.group("fleet", cls=HelpGroup, invoke_without_command=True)
@@ -47,23 +51,25 @@ _INCOMPLETE = 3
 def fleet(ctx: click.Context) -> None:
     """Measure a run on many machines.
 
-    Every block of the run (one repetition of all engines of a chart) is a job that
-    has a node to itself.  A block whose node is lost is queued again.  At the end, the
-    blocks are merged into one run, with the machines side by side.
+    Every block of the run (one repetition of all engines of a chart; in an A/B run,
+    two rounds of a cell) is a job that has a node to itself.  A block whose node is
+    lost is queued again.  At the end, the blocks are merged into one run, with the
+    machines side by side.
 
     \b
     Examples:
       scripts/kvmatrix fleet run leveldb-2011 -n 9 --data-dir /local/scratch
+      scripts/kvmatrix fleet ab leveldb-2011-tenth --a build/base --b build/release
       scripts/kvmatrix fleet resume 20261121-014500-leveldb-2011-fleet
 
     \b
-    Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, too little
-    memory or disk space, or a directory that another run is using; 3 some cells failed
-    or are missing (all other results are saved), or the run is unfinished; 5 nothing
-    could be measured; 130 interrupted.
+    Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
+    damaged files, too little memory or disk space, or a directory that another run is
+    using; 3 some cells failed or are missing (all other results are saved), or the run
+    is unfinished; 5 nothing could be measured, judged or compared; 130 interrupted.
     """
     if ctx.invoked_subcommand is None:
-        raise click.UsageError("VERB is missing; expected run or resume")
+        raise click.UsageError("VERB is missing; expected run, ab or resume")
 
 
 @fleet.command("run")
@@ -110,26 +116,82 @@ def fleet_run(
         chosen_suite = suite_of(config, suite)
         find = finder(config, ctx.obj, places.build_dir)
         selection = selection_of(config, chosen_suite, run_options, find)
-        command = ctx.meta["command"]
-        request = Request(config, chosen_suite, selection, command)
-        options_of_sbatch, chosen_where = slurm_options(slurm), where_of(where)
+        request = Request(config, chosen_suite, selection, ctx.meta["command"])
+        site = _Site(where_of(where), nodes, slurm_options(slurm))
         with open_runner(places, ctx.obj) as runner:
             plan = whole_plan(runner.plan(request), places.results)
             refuse_nothing(plan, places.build_dir)
-            made = Fleet(
-                path=places.results / new_name(places.results, f"{suite}-fleet"),
-                words=tuple(shlex.split(command)[3:]),
-                blocks=tuple(planned_blocks(plan, places.results)),
-                places=_options_of(places),
-                where=chosen_where,
-                nodes=nodes,
-                slurm=options_of_sbatch,
-            )
+            blocks = planned_blocks(plan, places.results)
+            builds = {"--build-dir": places.build_dir}
+            made = site.fleet(request, f"{suite}-fleet", places, builds, blocks)
             if dry_run:
                 click.echo("\n".join(fleet_lines(made)))
                 return 0
-            create_fleet(made, plan)
-        return _measured(made, places, output)
+            create_fleet(made, plan_document(plan))
+        return measured_fleet(made, places.configs, output)
+
+    sys.exit(exit_code_of(work))
+
+
+@fleet.command("ab")
+@click.argument("suite")
+@FLEET_OPTIONS
+@AB_SELECTION
+@options.stacked(options.DRY_RUN, options.STRICT)
+@options.stacked(options.DATA, options.DEVICES, options.RESULTS, options.CONFIGS)
+@options.OUTPUT
+@click.pass_context
+def fleet_ab(
+    ctx: click.Context,
+    /,
+    suite: str,
+    *,
+    where: str,
+    nodes: int,
+    slurm: tuple[str, ...],
+    dry_run: bool,
+    **given: Any,
+) -> None:
+    """Compare two builds on nodes of Slurm, or block by block on this machine.
+
+    The blocks of the screen are measured first.  If cells look different, blocks that
+    confirm them follow.  Both builds and the results directory must be on a file system
+    that all nodes see; --data-dir should be a local disk of each node.
+
+    \b
+    Examples:
+      scripts/kvmatrix fleet ab leveldb-2011-tenth --a build/base --b build/release
+      scripts/kvmatrix fleet ab quick --aa --a build/release --on local --dry-run
+
+    \b
+    Exit codes: 0 no regression found; 1 a regression; 2 wrong usage, invalid
+    configuration, damaged files, too little memory or disk space, or a directory that
+    another run is using; 3 some cells failed or are missing (all other results are
+    saved), or the run is unfinished; 4 the machine is unfit (--strict); 5 nothing could
+    be measured, judged or compared; 130 interrupted.
+    """
+    output = Output.of(given)
+
+    def work() -> int:
+        from scripts.ab.ab_fleet import screen_fleet_blocks
+        from scripts.ab.ab_session import session_of
+
+        asked = AbOptions.of(given)
+        places = RunPlaces.of(given, asked.builds.a)
+        request = ab_request(ctx, suite, asked, places, given)
+        site = _Site(where_of(where), nodes, slurm_options(slurm))
+        with open_runner(places, ctx.obj) as side_a:
+            view = partial(make_ab_view, output.stderr(), output.quiet)
+            session = session_of(side_a, asked.builds.b, view)
+            plan = asked_plan(session, request, asked)
+            blocks = screen_fleet_blocks(plan, session.forecast(plan))
+            builds = asked.builds.options
+            made = site.fleet(request, f"ab-{suite}-fleet", places, builds, blocks)
+            if dry_run:
+                click.echo("\n".join(fleet_lines(made)))
+                return 0
+            create_fleet(made, ab_plan_document(plan))
+        return measured_fleet(made, places.configs, output)
 
     sys.exit(exit_code_of(work))
 
@@ -150,10 +212,10 @@ def fleet_resume(
       scripts/kvmatrix fleet resume 20261121-014500-leveldb-2011-fleet
 
     \b
-    Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, or a
-    directory that another run is using; 3 some cells failed or are missing (all other
-    results are saved), or the run is unfinished; 5 nothing could be measured; 130
-    interrupted.
+    Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
+    damaged files, or a directory that another run is using; 3 some cells failed or are
+    missing (all other results are saved), or the run is unfinished; 5 nothing could be
+    measured, judged or compared; 130 interrupted.
     """
     output = Output.of(given)
 
@@ -164,13 +226,7 @@ def fleet_resume(
             problem = f"FLEET: no {FLEET} in {results_dir / name}"
             raise click.UsageError(f"{problem}; expected the name of a fleet")
         made = read_fleet(path)
-        places = RunPlaces(
-            configs=configs_dir,
-            results=path.absolute().parent,
-            build_dir=Path(made.places["--build-dir"]),
-            data_dir=Path(made.places["--data-dir"]),
-        )
-        return _measured(made, places, output)
+        return measured_fleet(made, configs_dir, output)
 
     sys.exit(exit_code_of(work))
 
@@ -209,43 +265,42 @@ def _measured_block(system: SystemAccess, path: Path, block: int) -> int:
     return 0
 
 
-def _options_of(places: RunPlaces) -> dict[str, str]:
-    """Return the directories of a command, which every node uses, by option."""
-    found = {
-        "--data-dir": places.data_dir,
-        "--build-dir": places.build_dir,
-        "--configs-dir": places.configs,
-        "--device": places.device,
-        "--format-device": places.format_device,
-    }
-    return {name: str(path.absolute()) for name, path in found.items() if path}
+@dataclass(frozen=True)
+class _Site:
+    """Where the blocks of a fleet are measured."""
 
+    where: str
+    nodes: int
+    slurm: Mapping[str, str]
 
-def _measured(made: Fleet, places: RunPlaces, output: Output) -> int:
-    """Measure what is missing from a fleet and merge it; return the exit code."""
-    jobs: BlockJobs = SlurmJobs(made) if made.where == SLURM else LocalJobs(made)
-    resume = f"scripts/kvmatrix fleet resume {shlex.quote(shown(made.path))}"
-    with sole_user(made.path, "fleet"):
-        control = FleetControl(
-            made, jobs, fleet_view(output.stderr(), made, output.quiet)
+    def fleet(
+        self,
+        request: Request,
+        name: str,
+        places: RunPlaces,
+        builds: Mapping[str, Path],
+        blocks: Sequence[FleetBlock],
+    ) -> Fleet:
+        """Return a fleet that measures these blocks here.
+
+        Raises CannotStart if there are too many.
+        """
+        if len(blocks) > MOST_SHARDS:
+            most = f"{len(blocks):,} blocks are more than {MOST_SHARDS:,}"
+            raise CannotStart(f"{most}; select fewer cells or repetitions")
+        found = {
+            "--data-dir": places.data_dir,
+            "--configs-dir": places.configs,
+            "--device": places.device,
+            "--format-device": places.format_device,
+            **builds,
+        }
+        return Fleet(
+            path=places.results / new_name(places.results, name),
+            words=tuple(shlex.split(request.command)[2:]),
+            blocks=tuple(blocks),
+            places={name: str(path.absolute()) for name, path in found.items() if path},
+            where=self.where,
+            nodes=self.nodes,
+            slurm=self.slurm,
         )
-        try:
-            control.measure()
-        except KeyboardInterrupt:
-            kept = f"{len(control.done)} of {len(made.blocks)} blocks are kept"
-            problem = f"interrupted; {kept}; continue with:\n  {resume}"
-            return print_error(problem, INTERRUPTED)
-        finally:
-            control.view.close()
-        runs = [control.done[block] for block in sorted(control.done)]
-        if not runs:
-            reasons = "; ".join(dict.fromkeys(control.lost.values()))
-            return print_error(f"no block could be measured: {reasons}", 5)
-        began = started_at(made.name)
-        folders = places.results, places.configs
-        code = merged_run(runs, *folders, output, since=began)
-    if control.lost:
-        print_note(
-            f"{len(control.lost)} blocks are missing; try again with:\n  {resume}"
-        )
-    return max(code, _INCOMPLETE if control.lost else 0)

@@ -106,7 +106,7 @@ def merged_run(
     config, paths = read_config(configs), shard_folders(folders)
     with sole_user(results, "results"):
         made = (
-            _merged_ab(paths, results, without)
+            merged_ab_folder(paths, results, config, without)
             if any(map(is_ab_run, paths))
             else _merged(paths, results, config, without, since)
         )
@@ -116,7 +116,7 @@ def merged_run(
 
 
 @dataclass(frozen=True)
-class _Made:
+class MergedFolder:
     """A merged run on disk: what is unusual about it, and what it lacks."""
 
     plan: Plan | AbPlan
@@ -131,7 +131,7 @@ def _merged(
     config: Config,
     without: Sequence[str],
     since: datetime.datetime | None,
-) -> _Made:
+) -> MergedFolder:
     """Write the merged run.
 
     The lines are not kept, so that the report of a large run finds memory.
@@ -147,11 +147,16 @@ def _merged(
     result = replace(result, plan=plan)
     path = _written(result, results)
     notes = notes_of(result, parts, since)
-    return _Made(plan, path, notes, missing_of(result, parts))
+    return MergedFolder(plan, path, notes, missing_of(result, parts))
 
 
-def _merged_ab(paths: Sequence[Path], results: Path, without: Sequence[str]) -> _Made:
-    """Write the merged A/B run."""
+def merged_ab_folder(
+    paths: Sequence[Path], results: Path, config: Config, without: Sequence[str] = ()
+) -> MergedFolder:
+    """Write the A/B run of these shards to `results`.
+
+    Raises ResultsError, or CannotStart if no shard is left.
+    """
     from report.verdict.ab_judge import load_ab_run
     from scripts.ab.ab_merging import ab_parts_of, machines_of, merged_ab, missing_of_ab
 
@@ -162,12 +167,14 @@ def _merged_ab(paths: Sequence[Path], results: Path, without: Sequence[str]) -> 
         raise CannotStart("no shard is left, so there is nothing to merge", _NOTHING)
     name = merged_name(parts[0].plan.run, results)
     result = merged_ab(parts, name)
+    a, b = (with_passports(s, config, results) for s in result.plan.sides.values())
+    result = replace(result, plan=replace(result.plan, a=a, b=b))
     measured = {LINES: result.texts, COUNTS_FILE: result.counts}
     folder = create_folder(results, name, result.documents, measured=measured)
     folder.close()
     missing = missing_of_ab(load_ab_run(folder.path), parts)
     notes = machine_notes(result.plan.machines, result.environment["machines"])
-    return _Made(result.plan, folder.path, list(notes), missing)
+    return MergedFolder(result.plan, folder.path, list(notes), missing)
 
 
 def _written(result: Merged, results: Path) -> Path:
@@ -182,7 +189,13 @@ def _written(result: Merged, results: Path) -> Path:
     return folder.path
 
 
-def _show(made: _Made, report: Path | None, output: Output) -> None:
+def show_notes(made: MergedFolder) -> None:
+    """Print what is unusual about a merged run, and what it lacks."""
+    for text in (*made.notes, *made.missing):
+        print_note(f"warning: {text}")
+
+
+def _show(made: MergedFolder, report: Path | None, output: Output) -> None:
     places = {"path": shown(made.path), "report": shown(report) if report else None}
     names = [*made.plan.machines]
     if output.as_json:
@@ -190,8 +203,7 @@ def _show(made: _Made, report: Path | None, output: Output) -> None:
         found = {"missing": made.missing, "notes": made.notes}
         click.echo(json.dumps({**head, **found, **places}, indent=1))
         return
-    for text in (*made.notes, *made.missing):
-        print_note(f"warning: {text}")
+    show_notes(made)
     more = f" and {len(names) - _NAMED} more" if names[_NAMED:] else ""
     machines = numbers.count(len(names), "machine")
     click.echo(f"machines  {machines}: {', '.join(names[:_NAMED])}{more}")

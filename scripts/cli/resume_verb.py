@@ -75,7 +75,7 @@ def resume(
         kind = kind_of(path)
         if kind == AB:
             shard = shard_request(given)
-            return _resume_ab(path, a_dir, b_dir, shard, places, output, system)
+            return _resume_ab(path, a_dir, b_dir, shard, named, output, system)
         if given["shard"] or a_dir or b_dir:
             option = "--shard" if given["shard"] else "--a, --b"
             remedy = "pass its build with --build-dir"
@@ -118,7 +118,7 @@ def _resume_ab(
     a_dir: Path | None,
     b_dir: Path | None,
     shard: ShardRequest | None,
-    places: RunPlaces,
+    named: RunPlaces,
     output: Output,
     system: SystemAccess,
 ) -> int:
@@ -133,9 +133,13 @@ def _resume_ab(
     from report.verdict.ab_judge import judge_ab
     from scripts.ab.ab_session import session_of
 
+    # A shard of a merged run has a folder of its own in the results directory.
+    places = named if shard else replace(named, results=path.absolute().parent)
     recorded = load_ab(path)
     check_unaltered(recorded)
     plan, run = recorded.plan, judge_ab(recorded)
+    if shard and not plan.machines:
+        raise click.UsageError(f"--shard: {plan.run} is not a merged run; leave it out")
     if not run.unfinished and not run.torn:
         with open_runner(places, system):
             pass  # this removes what a killed command left in the data directory

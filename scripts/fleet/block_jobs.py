@@ -96,10 +96,7 @@ class SlurmJobs(BlockJobs):
                 exclusive=True,
                 use_srun=False,
                 array_parallelism=self._fleet.nodes,
-                additional_parameters={
-                    **({"exclude": ",".join(without)} if without else {}),
-                    **self._fleet.slurm,
-                },
+                additional_parameters=self._options(without),
             )
             commands = [CommandFunction(command_of(self._fleet, b)) for b in blocks]
             jobs = executor.submit_array(commands)
@@ -111,6 +108,12 @@ class SlurmJobs(BlockJobs):
                 " machine with --on local"
             ) from None
         return dict(zip(blocks, jobs, strict=True))
+
+    def _options(self, without: list[str]) -> dict[str, str]:
+        """Return the options of sbatch, which exclude these nodes too."""
+        given = self._fleet.slurm
+        excluded = [*without, *filter(None, [given.get("exclude")])]
+        return {**given, **({"exclude": ",".join(excluded)} if excluded else {})}
 
     def states(self) -> dict[int, tuple[JobState, str]]:
         """Return the states, from the queue; a job that it lacks has ended.

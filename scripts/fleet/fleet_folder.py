@@ -4,6 +4,8 @@
     plan.json             the plan, without a shard: what every machine must have
     machines/NODE/        one results directory for each node, with a run for each block
     jobs/                 logs and the state of jobs, by submitit
+    screen/               the screen of an A/B run with suspects, merged
+    confirmation/         the fleet that measures them again; its plan is that run
 
 Every node must see the folder.  Names of nodes stay in it: runs have codes.
 """
@@ -14,9 +16,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from report.model.plan import Plan
-from report.model.plan_document import PLAN, plan_document
+from report.model.ab_folder import load_ab
+from report.model.ab_plan import AB_PLAN
+from report.model.plan_document import PLAN
 from report.model.run_folder import load
 from report.terms.checksum import with_checksum
 from report.terms.documents import ResultsError, document_of, parse_object, read_bytes
@@ -26,8 +30,12 @@ from scripts.store.whole_file import write_whole
 FLEET = "fleet.json"
 WHOLE_PLAN = "plan.json"
 MACHINES = "machines"
+SCREEN, CONFIRMATION = "screen", "confirmation"
+AB_VERB = "ab"  # the first word of a fleet that screens two builds
 SLURM, LOCAL = "slurm", "local"
-_VERSIONS = {"schema": range(1, 2)}
+_KINDS = (PLAN, AB_PLAN)  # of runs
+_SCHEMA = 2
+_VERSIONS = {"schema": range(_SCHEMA, _SCHEMA + 1)}
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,8 @@ class FleetBlock:
 class Fleet:
     """A fleet as it was planned; block I, from 1, is shard I of as many as blocks.
 
-    `words` are those of `kvmatrix run` and `places` its directories, by option.
+    `words` are a verb of kvmatrix with its options, and `places` the directories of
+    its options.
     """
 
     path: Path
@@ -68,12 +77,11 @@ class Fleet:
         return f"{index}/{len(self.blocks)}"
 
 
-def create_fleet(fleet: Fleet, plan: Plan) -> None:
-    """Write the folder of a fleet.  Raises OSError."""
-    (fleet.path / MACHINES).mkdir(parents=True)
+def create_fleet(fleet: Fleet, plan: Mapping[str, Any] | None) -> None:
+    """Write the folder of a fleet, with the document of its plan.  Raises OSError."""
+    (fleet.path / MACHINES).mkdir(parents=True, exist_ok=True)
     content = {
-        "schema": 1,
-        "name": fleet.name,
+        "schema": _SCHEMA,
         "words": list(fleet.words),
         "blocks": [asdict(block) for block in fleet.blocks],
         "places": dict(fleet.places),
@@ -81,9 +89,10 @@ def create_fleet(fleet: Fleet, plan: Plan) -> None:
         "nodes": fleet.nodes,
         "slurm": dict(fleet.slurm),
     }
-    for name, document in ((WHOLE_PLAN, plan_document(plan)), (FLEET, content)):
-        text = with_checksum(json.dumps(document, indent=1, allow_nan=False))
-        write_whole(fleet.path / name, f"{text}\n")
+    for name, document in ((WHOLE_PLAN, plan), (FLEET, content)):
+        if document:
+            text = with_checksum(json.dumps(document, indent=1, allow_nan=False))
+            write_whole(fleet.path / name, f"{text}\n")
 
 
 def read_fleet(path: Path) -> Fleet:
@@ -123,7 +132,8 @@ class BlockRuns:
         return self._finished.get(index)
 
     def _look(self) -> None:
-        for file in sorted(self._folder.glob(f"*/*/{PLAN}")):
+        plans = (file for kind in _KINDS for file in self._folder.glob(f"*/*/{kind}"))
+        for file in sorted(plans):
             if file.parent not in self._blocks:
                 try:
                     plan = parse_object(read_bytes(file), str(file))
@@ -135,6 +145,10 @@ class BlockRuns:
 def is_finished(folder: Path) -> bool:
     """Return True if a run of one block has all of its repetitions."""
     try:
+        if (folder / AB_PLAN).is_file():
+            from report.verdict.ab_judge import judge_ab
+
+            return not judge_ab(load_ab(folder)).unfinished
         recorded = load(folder)
     except ResultsError:
         return False

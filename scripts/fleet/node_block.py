@@ -35,10 +35,11 @@ def words_of_block(fleet: Fleet, block: int) -> list[str]:
     begun = [run for run in runs if run.parent == results]
     if begun:
         return ["resume", str(begun[-1]), *options]
-    shard = ["--shard", fleet.shard(block), "--like", str(fleet.path / WHOLE_PLAN)]
-    code = code_of(node)
+    code, plan = code_of(node), fleet.path / WHOLE_PLAN
     named = ["--machine", code] if code else []
-    return ["run", *fleet.words, *shard, *named, *options]
+    like = ["--like", str(plan)] if plan.is_file() else []
+    shard = ["--shard", fleet.shard(block)]
+    return [*fleet.words, *shard, *like, *named, *options]
 
 
 def code_of(node: str) -> str:

@@ -5,36 +5,67 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
+from report.model.ab_plan import AbPlan
 from report.model.plan import Plan
 from scripts.planning.settings import differences
+from scripts.store.run_places import CannotStart
 
+P = TypeVar("P", bound=Plan | AbPlan)
+_ENGINES, _PASSPORTS = "engines", "passports"
 # Of run.json and ab.json: what differs between the shards of a run.  All else is the
 # matrix, which they have in common.
 _OF_ONE_SHARD = ("run", "command", "machine", "machines", "shard", "checksum")
 
 
 def matrix(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what all shards of a run have in common, of run.json or ab.json."""
-    return {key: document[key] for key in document.keys() - {*_OF_ONE_SHARD}}
+    """Return what all shards of a run have in common, of run.json or ab.json.
+
+    Passports of engines are not: they are those of a results directory.
+    """
+    found = {key: document[key] for key in document.keys() - {*_OF_ONE_SHARD}}
+    if "sides" in found:
+        sides = found["sides"].items()
+        found["sides"] = {name: _without_passports(side) for name, side in sides}
+    return _without_passports(found)
+
+
+def _without_passports(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document whose engines, if it has any, are without passports."""
+    engines = [
+        {key: value for key, value in engine.items() if key != _PASSPORTS}
+        for engine in document.get(_ENGINES, ())
+    ]
+    return {**document, **({_ENGINES: engines} if engines else {})}
 
 
 @dataclass(frozen=True)
-class PlannedRun:
+class PlannedRun(Generic[P]):
     """A plan with its document."""
 
-    document: Mapping[str, Any]
-    plan: Plan
+    document: Mapping[str, Any]  # run.json or ab.json
+    plan: P
 
 
-def differences_of(first: PlannedRun, other: PlannedRun) -> list[str]:
+def check_like(own: PlannedRun[P], expected: PlannedRun[P], place: Path) -> None:
+    """Raise CannotStart unless a plan is that of a file, but for the machine."""
+    if found := differences_of(expected, own):
+        listed = "\n  ".join(found)
+        raise CannotStart(
+            f"this machine cannot take part in the run of {place}:\n  {listed}\n"
+            "give it the same commit, build, configuration and kind of file system"
+        )
+
+
+def differences_of(first: PlannedRun[P], other: PlannedRun[P]) -> list[str]:
     """Return how two plans differ but for the machine, in words; [] if they do not."""
     a, b = (_flat(matrix(planned.document)) for planned in (first, other))
     keys = [key for key in sorted(a.keys() | b.keys()) if a.get(key) != b.get(key)]
     settings = differences(first.plan.settings(), other.plan.settings())
     executables = list(_executables(first.plan, other.plan))
-    said = {"engines", "settings_sha256"} if executables or settings else set()
+    said = {_ENGINES, "sides", "settings_sha256"} if executables or settings else set()
     said |= {"scenarios", "suite.chosen"} if settings else set()
     found = [
         *executables,
@@ -54,7 +85,13 @@ def _flat(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**{k: v for k, v in document.items() if k != "suite"}, **suite}
 
 
-def _executables(first: Plan, other: Plan) -> Iterator[str]:
+def _executables(first: Plan | AbPlan, other: Plan | AbPlan) -> Iterator[str]:
+    if isinstance(first, AbPlan) and isinstance(other, AbPlan):
+        for side in first.sides:
+            for text in _executables(first.sides[side], other.sides[side]):
+                yield f"side {side}: {text}"
+        return
+    assert isinstance(first, Plan) and isinstance(other, Plan)
     a, b = ({engine.name: engine for engine in plan.engines} for plan in (first, other))
     for name in sorted(a.keys() ^ b.keys()):
         yield f"engine {name}: only {'there' if name in a else 'here'}"

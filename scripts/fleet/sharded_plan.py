@@ -15,11 +15,12 @@ from report.terms.documents import (
     parse_object,
     read_bytes,
 )
-from scripts.fleet.plan_likeness import PlannedRun, differences_of, matrix
+from scripts.fleet.plan_likeness import PlannedRun, check_like, matrix
 from scripts.fleet.shards import units_of_shards, with_canary
 from scripts.forecast.prediction import run_seconds
 from scripts.machine.host import Machine, machine_name
 from scripts.planning.blocks import blocks_of
+from scripts.store.known_passports import without_passports
 from scripts.store.run_places import CannotStart
 from scripts.store.run_store import all_runs
 
@@ -52,8 +53,7 @@ def sharded_plan(
     Raises CannotStart.
     """
     known = _times_of(request.times) if request.times else {}
-    engines = tuple(replace(engine, passports={}) for engine in plan.engines)
-    plan = with_canary(replace(plan, engines=engines), known)
+    plan = with_canary(without_passports(plan), known)
     units = units_of_shards(plan, request.count, known)[request.index - 1]
     if not units:
         blocks = numbers.count(len(blocks_of(plan)), "block")
@@ -61,22 +61,12 @@ def sharded_plan(
         raise CannotStart(f"{problem}; use fewer shards, or more repetitions (-n)")
     is_first = not _has_canary(results, plan, machine)
     if request.like:
-        _check_like(plan, request.like)
+        content = read_bytes(request.like)
+        document = document_of(content, "run", str(request.like), VERSIONS)
+        expected = PlannedRun(document, plan_of(document, request.like))
+        check_like(PlannedRun(plan_document(plan), plan), expected, request.like)
     shard = Shard(request.index, request.count, units, is_first, machine)
     return replace(plan, shard=shard)
-
-
-def _check_like(plan: Plan, expected: Path) -> None:
-    """Raise CannotStart unless a plan is that of a file, but for the machine."""
-    content = read_bytes(expected)
-    document = document_of(content, "run", str(expected), VERSIONS)
-    other = PlannedRun(document, plan_of(document, expected))
-    if differences := differences_of(other, PlannedRun(plan_document(plan), plan)):
-        listed = "\n  ".join(differences)
-        raise CannotStart(
-            f"this machine cannot take part in the run of {expected}:\n  {listed}\n"
-            "give it the same commit, build, configuration and kind of file system"
-        )
 
 
 def _times_of(run: Path) -> dict[str, float]:

@@ -34,7 +34,7 @@ TICK_S = 0.25  # the period of calls that update a display
 
 
 class Interrupted(Exception):
-    """The user or the system asked the runner to stop."""
+    """The user or the system asked to stop; the message, if any, says what is kept."""
 
 
 class Stop:

@@ -66,6 +66,7 @@ _MACHINE = click.option(
     help="With --shard: the name of this machine in reports, e.g. --machine lab-3."
     "  [default: a code made from its machine-id; environment: KVMATRIX_MACHINE]",
 )
+_LIKE = click.option("--like", type=click.Path(path_type=Path), hidden=True)
 SHARD_OPTIONS = options.stacked(
     click.option(
         "--shard",
@@ -83,7 +84,7 @@ SHARD_OPTIONS = options.stacked(
         " run, the same for all shards, e.g. --times results/20261121-014500-quick."
         "  [default: by a guess]",
     ),
-    click.option("--like", type=click.Path(path_type=Path), hidden=True),
+    _LIKE,
     _MACHINE,
 )
 AB_SHARD_OPTIONS = options.stacked(
@@ -94,6 +95,7 @@ AB_SHARD_OPTIONS = options.stacked(
         help="Measure shard I of N of the rounds, usually on a machine of its own, e.g."
         " --shard 2/8; `kvmatrix merge` makes one A/B run of them.",
     ),
+    _LIKE,
     _MACHINE,
 )
 

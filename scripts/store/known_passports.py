@@ -36,6 +36,11 @@ def with_passports(plan: Plan, config: Config, results: Path) -> Plan:
     return replace(plan, engines=tuple(engines))
 
 
+def without_passports(plan: Plan) -> Plan:
+    """Return a plan without them, for what machines must have in common."""
+    return replace(plan, engines=tuple(replace(e, passports={}) for e in plan.engines))
+
+
 def _with(plan: Plan, engine: Engine, config: Config, passports: Passports) -> Engine:
     base = config.engines.get(engine.executable)
     own = config.engines.get(engine.measures)

@@ -1,0 +1,112 @@
+"""The options of an A/B run: its builds, what is compared, and in how many rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+
+from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
+from scripts.request import options
+from scripts.request.build_folders import BUILDS, BuildFolders, builds_of
+from scripts.request.option_types import IntegerType, LabelType
+
+_RULE = AbRule()
+_MOST_ROUNDS = 1000
+_ROUNDS = IntegerType(1, _MOST_ROUNDS)
+
+
+def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
+    """Return `rounds`.  Raises click.BadParameter if so few cannot confirm."""
+    if rounds >= LEAST_CONFIRM_ROUNDS:
+        return rounds
+    raise click.BadParameter(
+        f"{rounds} is too small; expected {LEAST_CONFIRM_ROUNDS} to {_MOST_ROUNDS:,}"
+        f" (fewer rounds can confirm at most one suspect at p <= {_RULE.alpha:g})"
+    )
+
+
+AB_SELECTION = options.stacked(
+    BUILDS,
+    click.option(
+        "--aa",
+        "same",
+        is_flag=True,
+        help="Measure build A against itself; any difference is the machine's noise.",
+    ),
+    *(options.ENGINES, options.SCENARIOS, options.CELLS),
+    *(options.NUM, options.MEMORY_LIMIT, options.SET, options.SEED),
+    *(options.MAX_TIME, options.TIMEOUT),
+    click.option(
+        "--screen-rounds",
+        type=_ROUNDS,
+        default=_RULE.screen_rounds,
+        help="Screen every cell in this many rounds, each ABBA or BAAB, e.g."
+        f" --screen-rounds 6.  [default: {_RULE.screen_rounds}; {_ROUNDS.accepted}]",
+    ),
+    click.option(
+        "--confirm-rounds",
+        type=_ROUNDS,
+        default=_RULE.confirm_rounds,
+        callback=_enough_to_confirm,
+        help="Measure each cell that looked different in this many further rounds, and"
+        " judge it on those alone, e.g. --confirm-rounds 30."
+        f"  [default: {_RULE.confirm_rounds}; {LEAST_CONFIRM_ROUNDS:,} to"
+        f" {_MOST_ROUNDS:,}]",
+    ),
+    click.option(
+        "--label-a",
+        type=LabelType(),
+        help="Label side A in the results, e.g. --label-a v1.2.  [default: base]",
+    ),
+    click.option(
+        "--label-b",
+        type=LabelType(),
+        help="Label side B in the results, e.g. --label-b 1a2b3c4.  [default: new]",
+    ),
+    click.option(
+        "--counts/--no-counts",
+        default=True,
+        show_default=True,
+        help="Count instructions and system calls too, if strace and valgrind are"
+        " installed.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class AbOptions:
+    """What an A/B run compares, and how."""
+
+    builds: BuildFolders
+    labels: Mapping[str, str]  # by side
+    rule: AbRule
+    counted: bool
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> AbOptions:
+        """Return the options of a verb.  Raises click.UsageError or CannotStart."""
+        same = given["same"]
+        return cls(
+            builds=builds_of(given["a_dir"], given["b_dir"], same=same),
+            labels=_labels(given["label_a"], given["label_b"], same=same),
+            rule=replace(
+                _RULE,
+                screen_rounds=given["screen_rounds"],
+                confirm_rounds=given["confirm_rounds"],
+            ),
+            counted=given["counts"],
+        )
+
+
+def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:
+    """Return the label of each side.  Raises click.UsageError if they are equal."""
+    a = label_a or "base"
+    b = label_b or (f"{a} again" if same else "new")
+    if a == b and not same:
+        raise click.UsageError(
+            f"both sides are labelled {a!r}; pass different --label-a and --label-b"
+        )
+    return {"a": a, "b": b}
