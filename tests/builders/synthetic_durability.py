@@ -5,6 +5,7 @@ A trial keeps everything that was acknowledged until a test says what it lost.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from report.durability.durability_plan import (
 )
 from report.durability.passport import OUTCOMES
 from report.terms.checksum import KEY, with_checksum
-from report.terms.class_stamp import LOSES_NOTHING
+from report.terms.class_stamp import LOSES_NEWEST, LOSES_NOTHING
 from tests.builders import synthetic_run
 
 Document = dict[str, Any]
@@ -168,6 +169,31 @@ def write(
     lines = "".join(f"{sealed({**record, **mine})}\n" for record in records)
     (folder / "trials.jsonl").write_text(lines, "utf-8")
     return folder
+
+
+def tried(
+    results: Path,
+    *settings: PlannedSetting,
+    run: str = RUN,
+    states: int = 10,
+    ways: Sequence[str] = ("kill", "shutdown"),
+    **found: int,
+) -> Path:
+    """Write a durability run that tried these settings; return its folder."""
+    of = plan(*settings, run=run)
+    trials = [t for t in of.trials if t.method in ways]
+    whole = outcomes(complete=states)
+    counts = outcomes(**found) if found else whole
+    records = [
+        trial(t.method, t.fs, t.setting)
+        | {
+            "seed": t.seed,
+            "states": {"acknowledged": whole if t.method == "kill" else counts},
+        }
+        for t in trials
+    ]
+    losing = promised(LOSES_NEWEST, records)
+    return write(results / run, losing, replace(of, trials=tuple(trials)))
 
 
 def reread(

@@ -12,6 +12,7 @@ import pytest
 
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
+from tests.builders.synthetic_durability import setting, tried
 from tests.fleet.many_machines import content, lines_of, moved
 from tests.support.command_line import CommandResult
 from tests.support.lab import Lab, make_lab
@@ -118,6 +119,22 @@ def test_a_slower_build_is_confirmed_on_several_machines(lab: Lab) -> None:
     assert [len(cell.confirm) for cell in result.run.cells] == [5, 0]
     again = merge(lab, *reversed(folders), merged)[1]
     assert content(again) == content(both)
+
+
+def test_passports_are_those_of_the_place_where_shards_are_merged(lab: Lab) -> None:
+    lab.install("one", "slower", build="other")
+    tried(lab.results, setting("one/buffered"))
+    screen = screened(lab, 2)
+    _, merged = merge(lab, *screen)
+    for side in load_ab_run(merged).plan.sides.values():
+        assert side.engine("one").passports.keys() == {"buffered"}
+    shutil.rmtree(lab.results)
+    lab.results.mkdir()
+    folders = confirmed(lab, merged, 2)
+    tried(lab.results, setting("one/buffered"))
+    whole, both = merge(lab, merged, *folders)
+    assert whole.returncode == 0, whole.stderr
+    assert content(merge(lab, *folders, *screen)[1]) == content(both)
 
 
 def test_a_missing_shard_is_named(lab: Lab) -> None:

@@ -62,7 +62,7 @@ def test_a_fleet_has_a_block_for_each_chart_and_repetition(
         for benchmark in ("fillseq", "readrandom")
         for n in (1, 2)
     ]
-    assert made.words == ("lab", "-n", "2", "--no-report")
+    assert made.words == ("run", "lab", "-n", "2", "--no-report")
     assert {of.repetitions for of in made.blocks} == {3}
 
 
@@ -133,7 +133,7 @@ def test_a_dry_run_lists_the_blocks(lab: Lab) -> None:
         (("run", "lab", "--nodes", "0"), "too small"),
         (("run", "lab", "--no-control"), "leave the option out"),
         (("run", "nowhere"), "unknown suite"),
-        ((), "VERB is missing; expected run or resume"),
+        ((), "VERB is missing; expected run, ab or resume"),
         (("resume", "nowhere"), "expected the name of a fleet"),
     ],
 )

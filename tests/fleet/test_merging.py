@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from report.trust.judge import load_run
+from tests.builders.synthetic_durability import setting, tried
 from tests.fleet.many_machines import (
     BENCHMARKS,
     content,
@@ -42,6 +43,22 @@ def test_any_order_gives_the_same_bytes(measured: tuple[Lab, list[Path]]) -> Non
     lab, folders = measured
     runs = [content(merge(lab, *order)) for order in itertools.permutations(folders)]
     assert all(run == runs[0] for run in runs)
+
+
+def test_passports_are_those_of_the_place_where_shards_are_merged(lab: Lab) -> None:
+    """Some machines may have tried durability; a merged run has what its place knows."""
+    first = measure(lab, "1/3", "m-1")
+    tried(lab.results, setting("one/buffered"))
+    others = [measure(lab, f"{i}/3", f"m-{i}") for i in (2, 3)]
+    half = lab.call("merge", str(first), str(others[0]))
+    assert half.returncode == 3, half.stderr
+    merged_half = moved(lab, "half")
+    assert load_run(merged_half).plan.engine("one").passports.keys() == {"buffered"}
+    expected = content(merge(lab, first, *others))
+    assert content(merge(lab, others[1], merged_half)) == expected
+    shutil.rmtree(lab.results)
+    bare = load_run(merge(lab, others[1], merged_half))
+    assert not bare.plan.engine("one").passports
 
 
 def test_the_run_has_each_repetition_once_and_its_machine(

@@ -1,0 +1,215 @@
+"""`fleet ab`: the screen of two builds on two nodes, then of its suspects again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from report.verdict.ab_judge import load_ab_run
+from report.verdict.ab_verdicts import judge
+from scripts.fleet.block_jobs import BlockJobs, JobState
+from scripts.fleet.fleet_control import report_line, report_of
+from scripts.fleet.fleet_folder import BlockRuns, Fleet, is_finished, read_fleet
+from tests.fleet.many_machines import moved
+from tests.support.command_line import CommandResult, call
+from tests.support.fake_executor import FakeExecutor
+from tests.support.lab import Lab, make_lab
+from tests.support.quiet_machine import quiet_machine
+
+CELLS = ("fillrandom", "readrandom")
+NODES = ("n1", "n2")
+ROUNDS = ("--screen-rounds", "4", "--confirm-rounds", "5", "--no-counts")
+CONFIRMATION = "confirmation"
+
+End = Callable[[Fleet, int], str]  # "" has the block measured; else what its job prints
+
+
+class NodeJobs(BlockJobs):
+    """Jobs that two nodes take turns to measure, in the process of the test."""
+
+    end: End = staticmethod(lambda _fleet, _block: "")
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self._waiting: list[int] = []
+        self._output: dict[int, str] = {}
+        self._count = 0
+
+    def submit(self, blocks: Sequence[int], without: Iterable[str]) -> None:
+        self._waiting += blocks
+
+    def states(self) -> dict[int, tuple[JobState, str]]:
+        if self._waiting:
+            block = self._waiting.pop(0)
+            self._output[block] = self.end(self._fleet, block) or self._measured(block)
+        states = dict.fromkeys(self._output, (JobState.ENDED, ""))
+        return {**states, **dict.fromkeys(self._waiting, (JobState.QUEUED, ""))}
+
+    def _measured(self, block: int) -> str:
+        self._count += 1
+        node = {"SLURMD_NODENAME": NODES[self._count % 2]}
+        words = ["fleet", "block", str(self._fleet.path), str(block)]
+        done = call(words, quiet_machine(FakeExecutor), node)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def output(self, block: int) -> str:
+        return self._output[block]
+
+    def cancel(self) -> None:
+        self._waiting = []
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    monkeypatch.setattr("scripts.cli.fleet_flow.LocalJobs", NodeJobs)
+    monkeypatch.setattr("scripts.fleet.fleet_control.PERIOD_S", 0.0)
+    lab = make_lab(tmp_path)
+    lab.scenario(benchmarks=CELLS)
+    lab.suite()
+    lab.engine("one", "honest")
+    lab.install("one", "honest", build="other")
+    return lab
+
+
+def builds(lab: Lab) -> list[str]:
+    return ["--a", str(lab.root / "build"), "--b", str(lab.root / "other")]
+
+
+def fleet_ab(lab: Lab, *words: str) -> CommandResult:
+    """Run `fleet ab` on this machine."""
+    places = [*("--data-dir", str(lab.data)), *("--results-dir", str(lab.results))]
+    places += ["--configs-dir", str(lab.root / "configs"), "--no-report"]
+    command = ["fleet", "ab", "lab", *builds(lab), *ROUNDS, *words, *places]
+    return call([*command, "--on", "local"], quiet_machine(FakeExecutor))
+
+
+def resume(lab: Lab) -> CommandResult:
+    configs = ("--configs-dir", str(lab.root / "configs"))
+    words = ["fleet", "resume", str(fleet_of(lab)), *configs, "--no-report"]
+    return call(words, quiet_machine(FakeExecutor))
+
+
+def fleet_of(lab: Lab) -> Path:
+    (path,) = lab.results.glob("*-fleet")
+    return path
+
+
+def place(line: dict[str, object]) -> tuple[object, ...]:
+    of = line["ab"]
+    assert isinstance(of, dict)
+    cell = line["scenario"], line["benchmark"]
+    return line["order"], *cell, of["stage"], of["round"], of["slot"], of["side"]
+
+
+def test_equal_builds_are_screened_alone(lab: Lab) -> None:
+    done = fleet_ab(lab)
+    assert done.returncode == 0, done.stderr
+    assert "note: 0 of 2 cells look different\n" in done.stderr
+    assert len(load_ab_run(lab.run_folder).plan.machines) == len(NODES)
+    assert not (fleet_of(lab) / CONFIRMATION).exists()
+    names = [of.name for of in read_fleet(fleet_of(lab)).blocks]
+    assert sorted(names) == [
+        f"one/base/{cell}, rounds {pair}"
+        for cell in CELLS
+        for pair in ("1 and 2", "3 and 4")
+    ]
+
+
+def test_a_slower_build_is_confirmed_and_the_verdict_is_printed(lab: Lab) -> None:
+    lab.install("one", "slower", build="other")
+    done = fleet_ab(lab)
+    assert done.returncode == 1, done.stderr
+    note = "note: 1 of 2 cells look different; confirming them in 3 blocks"
+    assert note in done.stderr
+    assert "1 regressed" in done.stdout
+    result = judge(load_ab_run(lab.run_folder))
+    assert [len(cell.confirm) for cell in result.run.cells] == [5, 0]
+    assert not result.run.unfinished
+    fleet_lines = lab.lines()
+    moved(lab, "of-the-fleet")
+    assert lab.call("ab", "lab", *builds(lab), *ROUNDS).returncode == 1
+    assert [place(x) for x in fleet_lines] == [place(x) for x in lab.lines()]
+
+
+def test_an_interrupted_confirmation_is_resumed(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.install("one", "slower", build="other")
+
+    def interrupt(fleet: Fleet, block: int) -> str:
+        if fleet.path.name == CONFIRMATION and block == 3:
+            raise KeyboardInterrupt
+        return ""
+
+    with monkeypatch.context() as patched:
+        patched.setattr(NodeJobs, "end", staticmethod(interrupt))
+        stopped = fleet_ab(lab)
+    assert stopped.returncode == 130
+    kept = "of 3 blocks are kept; continue with:\n  scripts/kvmatrix fleet resume"
+    assert kept in stopped.stderr
+    fleet = fleet_of(lab)
+    before = {f: f.read_bytes() for f in fleet.rglob("machines/*/*/*.jsonl")}
+    assert len(before) > 4
+    done = resume(lab)
+    assert done.returncode == 1, done.stderr
+    assert all(file.read_bytes() == lines for file, lines in before.items())
+    assert not load_ab_run(lab.run_folder).unfinished
+
+
+def test_a_screen_that_lacks_a_block_confirms_nothing(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.install("one", "slower", build="other")
+    failed = report_line("n1", 3, "no power")
+    with monkeypatch.context() as patched:
+        end = staticmethod(lambda _fleet, block: failed if block == 2 else "")
+        patched.setattr(NodeJobs, "end", end)
+        done = fleet_ab(lab)
+    assert done.returncode == 3
+    assert "given up after 3 jobs: no power" in done.stderr
+    assert "missing: 1 block; try again with:\n  scripts/kvmatrix fleet" in done.stderr
+    assert not (fleet_of(lab) / CONFIRMATION).exists()
+    moved(lab, "first")
+    assert resume(lab).returncode == 1
+    assert not load_ab_run(lab.run_folder).unfinished
+
+
+def test_a_node_with_another_build_is_refused(lab: Lab) -> None:
+    fleet_ab(lab)
+    for run in fleet_of(lab).glob("machines/*/*"):
+        (run / "ab.json").unlink(missing_ok=True)
+    lab.install("one", "slower", build="other")
+    words = ["fleet", "block", str(fleet_of(lab)), "1"]
+    done = call(words, quiet_machine(FakeExecutor), {"SLURMD_NODENAME": "n1"})
+    report = report_of(done.stdout)
+    assert report["code"] == 2
+    assert "side b: engine one: executable " in report["message"]
+
+
+def test_one_build_is_measured_against_itself(lab: Lab) -> None:
+    places = [*("--data-dir", str(lab.data)), *("--results-dir", str(lab.results))]
+    places += ["--configs-dir", str(lab.root / "configs"), "--no-report"]
+    side = ("--aa", "--a", str(lab.root / "build"))
+    command = ["fleet", "ab", "lab", *side, *ROUNDS, *places, "--on", "local"]
+    done = call([*command, "--json"], quiet_machine(FakeExecutor))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["exit"] == 0
+    fleet = read_fleet(fleet_of(lab))
+    assert fleet.places["--a"] == str(lab.root / "build")
+    assert "--b" not in fleet.places and "--aa" in fleet.words
+    runs = BlockRuns(fleet)
+    blocks = range(1, len(fleet.blocks) + 1)
+    assert all(len(runs.of(b)) == 1 and is_finished(runs.of(b)[0]) for b in blocks)
+
+
+def test_the_first_block_counts_for_all(lab: Lab) -> None:
+    done = fleet_ab(lab, "--counts", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].endswith(", and all counts")
+    assert sum("counts" in line for line in lines) == 1
+    assert not list(lab.results.glob("2*"))
