@@ -130,6 +130,9 @@ def test_passports_are_those_of_the_place_where_shards_are_merged(lab: Lab) -> N
         assert side.engine("one").passports.keys() == {"buffered"}
     shutil.rmtree(lab.results)
     lab.results.mkdir()
+    _, bare = merge(lab, merged)
+    for side in load_ab_run(bare).plan.sides.values():
+        assert not side.engine("one").passports
     folders = confirmed(lab, merged, 2)
     tried(lab.results, setting("one/buffered"))
     whole, both = merge(lab, merged, *folders)
@@ -192,6 +195,9 @@ def test_what_is_refused(lab: Lab) -> None:
     shutil.copytree(merged, lab.results / merged.name)
     bare = lab.call("resume", merged.name, "--a", "x", "--b", "y")
     assert bare.returncode == 0  # it is complete
+    whole = lab.call("resume", str(first), *builds(lab), "--shard", "1/2")
+    assert whole.returncode == 2
+    assert "is not a merged run; leave it out" in whole.stderr
     lab.install("one", "slower", build="other")
     other = ab(lab, "--shard", "2/2", "--machine", "m-2")
     assert other.returncode == 0

@@ -11,7 +11,7 @@ import pytest
 
 from scripts.fleet.block_jobs import SlurmJobs
 from scripts.fleet.fleet_control import report_of
-from scripts.fleet.fleet_folder import LOCAL, Fleet, FleetBlock, read_fleet
+from scripts.fleet.fleet_folder import SLURM, Fleet, FleetBlock, read_fleet
 from scripts.fleet.node_block import words_of_block
 from scripts.store.run_places import CannotStart
 from tests.fleet.many_machines import lines_of, make_site, plan_of
@@ -161,18 +161,35 @@ def test_a_damaged_fleet_is_named(lab: Lab, fleet: Path) -> None:
     assert "fleet.json" in done.stderr
 
 
+def slurm_jobs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, script: str, **given: str
+) -> SlurmJobs:
+    """Return the jobs of a fleet of one block, where `script` is sbatch."""
+    for name in ("sbatch", "srun"):
+        program = folder / name
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    blocks = (FleetBlock("b", 1, 1.0),)
+    return SlurmJobs(Fleet(folder, ("run", "lab"), blocks, {}, SLURM, 1, given))
+
+
 def test_what_sbatch_says_is_passed_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Slurm's own words, and the remedy."""
-    for name in ("sbatch", "srun"):
-        program = tmp_path / name
-        program.write_text(
-            "#!/bin/sh\necho 'sbatch: error: no such account' >&2\nexit 1\n"
-        )
-        program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    fleet = Fleet(tmp_path, ("lab",), (FleetBlock("b", 1, 1.0),), {}, LOCAL, 1, {})
+    script = "echo 'sbatch: error: no such account' >&2\nexit 1"
+    jobs = slurm_jobs(tmp_path, monkeypatch, script)
     with pytest.raises(CannotStart, match="no such account; change an option") as error:
-        SlurmJobs(fleet).submit([1], [])
+        jobs.submit([1], [])
     assert error.value.exit_code == 2
+
+
+def test_unfit_nodes_join_those_that_were_excluded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = "echo Submitted batch job 7"
+    jobs = slurm_jobs(tmp_path, monkeypatch, script, exclude="old[1-3]")
+    jobs.submit([1], ["n2", "n1"])
+    (batch,) = tmp_path.glob("jobs/7_submission.sh")
+    assert "#SBATCH --exclude=n1,n2,old[1-3]\n" in batch.read_text()
