@@ -164,10 +164,13 @@ def test_a_screen_that_lacks_a_block_confirms_nothing(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab.install("one", "slower", build="other")
-    failed = report_line("n1", 3, "no power")
+
+    def end(fleet: Fleet, block: int) -> str:
+        is_lost = fleet.block(block).name == "one/base/readrandom, rounds 1 and 2"
+        return report_line("n1", 3, "no power") if is_lost else ""
+
     with monkeypatch.context() as patched:
-        end = staticmethod(lambda _fleet, block: failed if block == 2 else "")
-        patched.setattr(NodeJobs, "end", end)
+        patched.setattr(NodeJobs, "end", staticmethod(end))
         done = fleet_ab(lab)
     assert done.returncode == 3
     assert "given up after 3 jobs: no power" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -192,4 +193,5 @@ def test_unfit_nodes_join_those_that_were_excluded(
     jobs = slurm_jobs(tmp_path, monkeypatch, script, exclude="old[1-3]")
     jobs.submit([1], ["n2", "n1"])
     (batch,) = tmp_path.glob("jobs/7_submission.sh")
-    assert "#SBATCH --exclude=n1,n2,old[1-3]\n" in batch.read_text()
+    excluded = shlex.quote("n1,n2,old[1-3]")
+    assert f"#SBATCH --exclude={excluded}\n" in batch.read_text()
