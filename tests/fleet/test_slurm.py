@@ -7,16 +7,18 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from report.trust.judge import load_run
+from report.verdict.ab_judge import load_ab_run
 from scripts.fleet.fleet_folder import BlockRuns, is_finished, read_fleet
 from tests.fleet.many_machines import content
 from tests.fleet.slurm_cluster import Cluster, slurm_cluster
 from tests.places import PATIENCE_S, ROOT
+from tests.support.lab import make_lab
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +36,9 @@ def cluster() -> Iterator[Cluster]:
         yield running
 
 
-def start(cluster: Cluster, folder: Path, *words: str) -> subprocess.Popen[str]:
+def start(
+    cluster: Cluster, folder: Path, *words: str, verb: Sequence[str] = ("run", *WORDS)
+) -> subprocess.Popen[str]:
     """Start a fleet in a folder."""
     places = (
         "--results-dir",
@@ -43,7 +47,7 @@ def start(cluster: Cluster, folder: Path, *words: str) -> subprocess.Popen[str]:
         str(folder / "data"),
     )
     return subprocess.Popen(
-        [KVMATRIX, "fleet", "run", *WORDS, *words, *places],
+        [KVMATRIX, "fleet", *verb, *words, *places],
         env=cluster.env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -138,6 +142,37 @@ def test_ctrl_c_empties_the_queue_and_resume_goes_on(
     for path, lines in before.items():
         whole = lines[: lines.rfind(b"\n") + 1]
         assert path.read_bytes().startswith(whole)
+
+
+def test_a_slower_build_is_confirmed_although_a_node_dies(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    lab = make_lab(tmp_path)
+    lab.scenario(benchmarks=("fillrandom", "readrandom"))
+    lab.suite()
+    lab.engine("one", "honest")
+    lab.install("one", "slower", build="other")
+    builds = ("--a", str(tmp_path / "build"), "--b", str(tmp_path / "other"))
+    rounds = ("--screen-rounds", "4", "--confirm-rounds", "6", "--no-counts")
+    configs = ("--configs-dir", str(tmp_path / "configs"))
+    verb = ("ab", "lab", *builds, *rounds, *configs)
+    process = start(cluster, tmp_path, verb=verb)
+    confirmation = fleet_of(tmp_path) / "confirmation"
+    wait_for_line(confirmation, "n1")
+    cluster.kill("n1")
+    stdout, stderr = process.communicate(timeout=4 * PATIENCE_S)
+    cluster.start("n1")
+    assert process.returncode == 1, stderr
+    assert "1 regressed" in stdout
+    runs = [plan.parent for plan in confirmation.glob("machines/*/*/ab.json")]
+    lost = [run for run in runs if not is_finished(run)]
+    assert all(run.parent.name == "n1" for run in lost)
+    assert stderr.count("queued again") >= len(lost)
+    (merged,) = tmp_path.glob("results/*-merged")
+    run = load_ab_run(merged)
+    assert not run.unfinished
+    numbers = [[of.number for of in (*c.screen, *c.confirm)] for c in run.cells]
+    assert numbers == [[*range(1, 11)], [*range(1, 5)]]
 
 
 def test_what_slurm_rejects_is_named(cluster: Cluster, tmp_path: Path) -> None:
