@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from report.exchange.benchstat import benchmark_name, keys
-from report.model.ab_run import CONFIRM, SCREEN, AbCell, Round
+from report.model.ab_rule import CONFIRM, SCREEN
+from report.model.ab_run import AbCell, Round
 from report.verdict.ab_verdicts import AbResult
 
 

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from report.model.ab_plan import AbPlan
-from report.model.ab_rule import AbRule
-from report.model.ab_run import CONFIRM, SCREEN
+from report.model.ab_rule import CONFIRM, SCREEN, AbRule
 from report.model.plan import THROUGHPUT, CellName
 from report.model.run import Measurement
 from report.terms.documents import ResultsError

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SCREEN, CONFIRM = "screen", "confirm"  # the stages
 PAIRS_PER_ROUND = 2  # a round is A B B A or B A A B
 _LABELLINGS = 6  # ways to choose which two of a round's four are b's
 # Enough to confirm ten suspects of one direction; with fewer rounds, at most one.

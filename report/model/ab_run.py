@@ -11,8 +11,6 @@ from report.model.count_lines import CountLine
 from report.model.plan import CellName, Engine
 from report.model.record import Record
 
-SCREEN, CONFIRM = "screen", "confirm"
-
 
 @dataclass(frozen=True)
 class Side:

@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from report.model.ab_rule import AbRule
-from report.model.ab_run import CONFIRM, SCREEN, AbCell, Repetition
+from report.model.ab_rule import CONFIRM, SCREEN, AbRule
+from report.model.ab_run import AbCell, Repetition
 from report.model.judgement import Judgement
 from report.page.axes import Dot, LevelLine, Scale, Tick
 from report.terms import numbers

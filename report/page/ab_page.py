@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.model import build_facts
-from report.model.ab_run import CONFIRM, SCREEN, AbCell, AbRun
+from report.model.ab_rule import CONFIRM, SCREEN
+from report.model.ab_run import AbCell, AbRun
 from report.model.judgement import Verdict
 from report.model.plan import Engine
 from report.page import ab_forest, frame, identity, raw_data

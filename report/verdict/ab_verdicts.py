@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from report.model.ab_plan import Failure
-from report.model.ab_rule import PAIRS_PER_ROUND, SEEN_EFFECT, AbRule
-from report.model.ab_run import CONFIRM, SCREEN, AbCell, AbRun, Round
+from report.model.ab_rule import CONFIRM, PAIRS_PER_ROUND, SCREEN, SEEN_EFFECT, AbRule
+from report.model.ab_run import AbCell, AbRun, Round
 from report.model.judgement import MORE, Judgement, Verdict
 from report.model.plan import CellName
 from report.stats import ab_decision, repetition_stats, shifts

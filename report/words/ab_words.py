@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from report.model.ab_rule import PAIRS_PER_ROUND, AbRule
-from report.model.ab_run import CONFIRM, AbRun
+from report.model.ab_rule import CONFIRM, PAIRS_PER_ROUND, AbRule
+from report.model.ab_run import AbRun
 from report.model.judgement import Judgement, Verdict
 from report.model.plan import KNOWN_FAILURE, CellName, Engine
 from report.terms import numbers, titles

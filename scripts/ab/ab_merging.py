@@ -28,7 +28,6 @@ from report.terms.documents import ResultsError
 from report.verdict.ab_judge import judge_ab
 from report.verdict.ab_verdicts import suspects
 from scripts.ab.ab_schedule import shuffled
-from scripts.ab.ab_shards import common_plan
 from scripts.fleet.merged_machines import environment_of, in_common
 from scripts.fleet.plan_likeness import PlannedRun, differences_of
 
@@ -139,8 +138,7 @@ def _plan(
     run: str,
     machines: Mapping[str, Mapping[str, object]],
 ) -> AbPlan:
-    plan = common_plan(parts[0].plan)
-    command = min(part.plan.command for part in parts)
+    plan, command = parts[0].plan, min(part.plan.command for part in parts)
     a, b = (
         replace(side, run=run, command=command, machine=in_common([*machines.values()]))
         for side in (plan.a, plan.b)

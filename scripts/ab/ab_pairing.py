@@ -1,7 +1,7 @@
 """The plan of an A/B run, from the plans of its sides."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from report.model.ab_plan import AbPlan, differences_of_work
@@ -18,15 +18,17 @@ SAME_EXECUTABLES = (
 _NOT_MEASURED = ("excluded", "unsupported")
 
 
-def paired(
-    a: Plan,
-    b: Plan,
-    labels: Mapping[str, str],
-    rule: AbRule,
-    *,
-    same_build: bool,
-    counted: bool,
-) -> AbPlan:
+@dataclass(frozen=True)
+class AbTerms:
+    """How two builds are compared."""
+
+    labels: Mapping[str, str]  # by side
+    rule: AbRule
+    same_build: bool  # both sides are one build
+    counted: bool  # whether the work is counted too
+
+
+def paired(a: Plan, b: Plan, terms: AbTerms) -> AbPlan:
     """Return the plan of two sides.  Raises CannotStart if they are not comparable.
 
     Cells that are excluded or unsupported on both sides are left out.
@@ -39,7 +41,9 @@ def paired(
             problem = f"{cell}: the sides do different work: {work[0]}"
             raise CannotStart(problem, NOT_COMPARABLE)
     narrow_a, narrow_b = (narrowed_plan(plan, cells) for plan in (a, b))
-    plan = AbPlan(narrow_a, narrow_b, labels, rule, same_build, counted)
+    plan = AbPlan(
+        narrow_a, narrow_b, terms.labels, terms.rule, terms.same_build, terms.counted
+    )
     if not plan.able:
         raise CannotStart(_obstacles(replace(plan, a=a, b=b)), NOT_COMPARABLE)
     return plan

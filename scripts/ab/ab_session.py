@@ -15,7 +15,6 @@ from report.model.ab_folder import (
     read_ab_document,
 )
 from report.model.ab_plan import AbPlan
-from report.model.ab_rule import AbRule
 from report.model.ab_run import AbRun
 from report.model.count_lines import COUNTS_FILE, CountFile
 from report.verdict.ab_judge import is_screened, judge_ab
@@ -24,6 +23,7 @@ from scripts.ab.ab_forecast import AbForecast
 from scripts.ab.ab_pairing import (
     NOT_COMPARABLE,
     SAME_EXECUTABLES,
+    AbTerms,
     paired,
     same_executables,
 )
@@ -32,7 +32,7 @@ from scripts.ab.ab_shards import confirm_shard, screen_shard
 from scripts.ab.ab_stages import AbSchedule
 from scripts.ab.count_pass import count_cells
 from scripts.fleet.plan_likeness import PlannedRun, check_like
-from scripts.fleet.sharded_plan import ShardRequest
+from scripts.fleet.shard_request import ShardRequest
 from scripts.machine.host import identity
 from scripts.machine.probes import Progress
 from scripts.measure.events import Notice, View
@@ -68,15 +68,7 @@ class AbSession(Session[AbPlan]):
         """Both runners, by side."""
         return {"a": self.runner, "b": self.b}
 
-    def plan(
-        self,
-        request: Request,
-        labels: Mapping[str, str],
-        rule: AbRule,
-        *,
-        same_build: bool,
-        counted: bool,
-    ) -> AbPlan:
+    def plan(self, request: Request, terms: AbTerms) -> AbPlan:
         """Return the plan of a new run.  Raises CannotStart if none is possible."""
         plan_a, plan_b = self.runner.plan(request), self.b.plan(request)
         for side, of in {"a": plan_a, "b": plan_b}.items():
@@ -86,14 +78,7 @@ class AbSession(Session[AbPlan]):
                 problem = "; ".join(["nothing can be measured", *reasons])
                 raise CannotStart(problem, NOT_COMPARABLE)
         name = new_name(self.runner.places.results, f"ab-{request.suite.name}")
-        return paired(
-            replace(plan_a, run=name),
-            replace(plan_b, run=name),
-            labels,
-            rule,
-            same_build=same_build,
-            counted=counted,
-        )
+        return paired(replace(plan_a, run=name), replace(plan_b, run=name), terms)
 
     def screening(self, plan: AbPlan, request: ShardRequest) -> AbPlan:
         """Return the plan of a shard of the screen.  Raises CannotStart."""

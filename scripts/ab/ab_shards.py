@@ -14,7 +14,7 @@ from itertools import groupby
 from report.model.ab_plan import AbPlan, AbShard
 from report.model.plan import CellName
 from report.terms import numbers
-from scripts.fleet.sharded_plan import ShardRequest
+from scripts.fleet.shard_request import ShardRequest
 from scripts.fleet.shards import dealt
 from scripts.store.known_passports import without_passports
 from scripts.store.run_places import CannotStart

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.session_flow import concluded_ab, run_with_progress
-from scripts.measure.runner import Request, open_runner
-from scripts.planning.engine_choice import finder
+from scripts.cli.session_flow import conclude, run_with_progress
+from scripts.measure.runner import open_runner
 from scripts.request import options
 from scripts.request.ab_options import AB_SELECTION, AbOptions
-from scripts.request.selection import (
-    RunOptions,
-    note_own_defaults,
-    read_config,
-    selection_of,
-    suite_of,
-)
+from scripts.request.selection import note_own_defaults
 from scripts.request.shard_options import AB_SHARD_OPTIONS, shard_request
 from scripts.show.ab_view import make_ab_view
 from scripts.show.dry_run import show_dry_run
 from scripts.show.output import Output
-from scripts.store.run_places import RunPlaces
+from scripts.store.run_places import RunPlaces, resume_command
 
 if TYPE_CHECKING:
     from report.model.ab_plan import AbPlan
@@ -74,31 +65,25 @@ def ab(
 
     def work() -> int:
         from scripts.ab.ab_session import session_of
+        from scripts.show.ab_outcome import ab_outcome
 
         asked = AbOptions.of(given)
         places = RunPlaces.of(given, asked.builds.a)
-        request = ab_request(ctx, suite, asked, places, given)
+        request = asked.request(suite, places.configs, ctx)
         with open_runner(places, ctx.obj) as side_a:
             view = partial(make_ab_view, output.stderr(), output.quiet)
             session = session_of(side_a, asked.builds.b, view)
-            plan = asked_plan(session, request, asked)
+            plan = session.plan(request, asked.terms)
             if shard := shard_request(given):
                 plan = session.screening(plan, shard)
             if dry_run:
                 note_own_defaults(request.config, request.selection)
                 return _dry_run(session, plan, output)
             ending = run_with_progress(session, plan, output, strict=strict)
-        return concluded_ab(ending, output, places, asked.builds)
+        command = resume_command(plan.run, places, asked.builds.options)
+        return conclude(ending, ab_outcome(ending), output, command)
 
     sys.exit(exit_code_of(work))
-
-
-def asked_plan(session: AbSession, request: Request, asked: AbOptions) -> AbPlan:
-    """Return the plan that the options ask for.  Raises CannotStart."""
-    same, counted = asked.builds.same, asked.counted
-    return session.plan(
-        request, asked.labels, asked.rule, same_build=same, counted=counted
-    )
 
 
 def _dry_run(session: AbSession, plan: AbPlan, output: Output) -> int:
@@ -108,30 +93,3 @@ def _dry_run(session: AbSession, plan: AbPlan, output: Output) -> int:
         plan, session.forecast(plan), session.runner.places
     )
     return show_dry_run(document, ab_dry_run.dry_run_lines, output)
-
-
-def ab_request(
-    ctx: click.Context,
-    suite: str,
-    asked: AbOptions,
-    places: RunPlaces,
-    given: Mapping[str, Any],
-) -> Request:
-    """Return the request, without the parts that an A/B run does not have.
-
-    Raises ConfigError, click.UsageError or CannotStart.
-    """
-    chosen = RunOptions.of(given)
-    config = read_config(places.configs, suite, chosen.engines)
-    chosen_suite = suite_of(config, suite)
-    chosen = replace(
-        chosen,
-        repetitions=asked.rule.screen_rounds + asked.rule.confirm_rounds,
-        latency=False,
-        control=False,
-        repeat_disturbed=0,
-        shard=None,
-    )
-    find = finder(config, ctx.obj, asked.builds.a, asked.builds.b)
-    selection = selection_of(config, chosen_suite, chosen, find)
-    return Request(config, chosen_suite, selection, ctx.meta["command"])

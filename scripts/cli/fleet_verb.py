@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import shlex
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import redirect_stderr
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,35 +16,44 @@ from typing import Any
 import click
 
 from report.model.ab_folder import ab_plan_document
+from report.model.plan import started_at
 from report.model.plan_document import plan_document
-from report.terms.limits import MOST_SHARDS
-from scripts.cli.ab_verb import ab_request, asked_plan
+from report.terms import numbers
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.fleet_flow import measured_fleet
-from scripts.fleet.block_jobs import node_name
-from scripts.fleet.fleet_control import report_line
+from scripts.cli.merge_verb import merged_ab_folder, merged_run, show_notes
+from scripts.cli.session_flow import conclude
+from scripts.fleet.block_jobs import BlockJobs, LocalJobs, SlurmJobs, node_name
+from scripts.fleet.fleet_control import FleetControl, report_line
 from scripts.fleet.fleet_folder import (
+    AB_VERB,
+    CONFIRMATION,
     FLEET,
+    SCREEN,
+    SLURM,
     Fleet,
-    FleetBlock,
     create_fleet,
     read_fleet,
 )
 from scripts.fleet.fleet_plan import planned_blocks, whole_plan
 from scripts.fleet.node_block import words_of_block
+from scripts.machine.child_process import Interrupted
 from scripts.machine.system_access import SystemAccess
+from scripts.measure.events import SessionResult
 from scripts.measure.runner import Request, open_runner
 from scripts.planning.engine_choice import finder
 from scripts.request import options
 from scripts.request.ab_options import AB_SELECTION, AbOptions
-from scripts.request.fleet_options import FLEET_OPTIONS, slurm_options, where_of
+from scripts.request.fleet_options import FLEET_OPTIONS, FleetSite
 from scripts.request.option_types import HelpGroup
 from scripts.request.selection import RunOptions, read_config, selection_of, suite_of
 from scripts.request.shard_options import refuse_no_control
 from scripts.show.ab_view import make_ab_view
-from scripts.show.fleet_view import fleet_lines
-from scripts.show.output import Output
-from scripts.store.run_places import CannotStart, RunPlaces, new_name, refuse_nothing
+from scripts.show.fleet_view import fleet_lines, fleet_view
+from scripts.show.output import Output, print_note, shown
+from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
+from scripts.store.run_store import sole_user
+
+_INCOMPLETE, _NOTHING = 3, 5
 
 
 @click.group("fleet", cls=HelpGroup, invoke_without_command=True)
@@ -83,9 +93,6 @@ def fleet_run(
     /,
     suite: str,
     *,
-    where: str,
-    nodes: int,
-    slurm: tuple[str, ...],
     dry_run: bool,
     **given: Any,
 ) -> None:
@@ -117,7 +124,7 @@ def fleet_run(
         find = finder(config, ctx.obj, places.build_dir)
         selection = selection_of(config, chosen_suite, run_options, find)
         request = Request(config, chosen_suite, selection, ctx.meta["command"])
-        site = _Site(where_of(where), nodes, slurm_options(slurm))
+        site = FleetSite.of(given)
         with open_runner(places, ctx.obj) as runner:
             plan = whole_plan(runner.plan(request), places.results)
             refuse_nothing(plan, places.build_dir)
@@ -128,7 +135,7 @@ def fleet_run(
                 click.echo("\n".join(fleet_lines(made)))
                 return 0
             create_fleet(made, plan_document(plan))
-        return measured_fleet(made, places.configs, output)
+        return _measured_fleet(made, places.configs, output)
 
     sys.exit(exit_code_of(work))
 
@@ -146,9 +153,6 @@ def fleet_ab(
     /,
     suite: str,
     *,
-    where: str,
-    nodes: int,
-    slurm: tuple[str, ...],
     dry_run: bool,
     **given: Any,
 ) -> None:
@@ -178,12 +182,12 @@ def fleet_ab(
 
         asked = AbOptions.of(given)
         places = RunPlaces.of(given, asked.builds.a)
-        request = ab_request(ctx, suite, asked, places, given)
-        site = _Site(where_of(where), nodes, slurm_options(slurm))
+        request = asked.request(suite, places.configs, ctx)
+        site = FleetSite.of(given)
         with open_runner(places, ctx.obj) as side_a:
             view = partial(make_ab_view, output.stderr(), output.quiet)
             session = session_of(side_a, asked.builds.b, view)
-            plan = asked_plan(session, request, asked)
+            plan = session.plan(request, asked.terms)
             blocks = screen_fleet_blocks(plan, session.forecast(plan))
             builds = asked.builds.options
             made = site.fleet(request, f"ab-{suite}-fleet", places, builds, blocks)
@@ -191,7 +195,7 @@ def fleet_ab(
                 click.echo("\n".join(fleet_lines(made)))
                 return 0
             create_fleet(made, ab_plan_document(plan))
-        return measured_fleet(made, places.configs, output)
+        return _measured_fleet(made, places.configs, output)
 
     sys.exit(exit_code_of(work))
 
@@ -226,7 +230,7 @@ def fleet_resume(
             problem = f"FLEET: no {FLEET} in {results_dir / name}"
             raise click.UsageError(f"{problem}; expected the name of a fleet")
         made = read_fleet(path)
-        return measured_fleet(made, configs_dir, output)
+        return _measured_fleet(made, configs_dir, output)
 
     sys.exit(exit_code_of(work))
 
@@ -265,42 +269,91 @@ def _measured_block(system: SystemAccess, path: Path, block: int) -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class _Site:
-    """Where the blocks of a fleet are measured."""
+def _measured_fleet(fleet: Fleet, configs: Path, output: Output) -> int:
+    """Measure what is missing from a fleet and merge it; return the exit code.
 
-    where: str
-    nodes: int
-    slurm: Mapping[str, str]
+    Raises the errors that exit_code_of() handles.
+    """
+    results = fleet.path.absolute().parent
+    resume = f"scripts/kvmatrix fleet resume {shlex.quote(shown(fleet.path))}"
+    with sole_user(fleet.path, "fleet"):
+        runs, lost = _measured_blocks(fleet, resume, output)
+        if not runs:
+            reasons = "; ".join(dict.fromkeys(lost.values()))
+            raise CannotStart(f"no block could be measured: {reasons}", _NOTHING)
+        if fleet.words[0] != AB_VERB:
+            since = started_at(fleet.name)
+            code = merged_run(runs, results, configs, output, since=since)
+        else:
+            confirmation = None if lost else _confirmation(fleet, runs, configs, output)
+            if confirmation:
+                more, lost = _measured_blocks(confirmation, resume, output)
+                runs += more
+            code = _concluded_ab(runs, results, configs, output, resume)
+    if lost:
+        missing = numbers.count(len(lost), "block")
+        print_note(f"missing: {missing}; try again with:\n  {resume}")
+    return code or (_INCOMPLETE if lost else 0)
 
-    def fleet(
-        self,
-        request: Request,
-        name: str,
-        places: RunPlaces,
-        builds: Mapping[str, Path],
-        blocks: Sequence[FleetBlock],
-    ) -> Fleet:
-        """Return a fleet that measures these blocks here.
 
-        Raises CannotStart if there are too many.
-        """
-        if len(blocks) > MOST_SHARDS:
-            most = f"{len(blocks):,} blocks are more than {MOST_SHARDS:,}"
-            raise CannotStart(f"{most}; select fewer cells or repetitions")
-        found = {
-            "--data-dir": places.data_dir,
-            "--configs-dir": places.configs,
-            "--device": places.device,
-            "--format-device": places.format_device,
-            **builds,
-        }
-        return Fleet(
-            path=places.results / new_name(places.results, name),
-            words=tuple(shlex.split(request.command)[2:]),
-            blocks=tuple(blocks),
-            places={name: str(path.absolute()) for name, path in found.items() if path},
-            where=self.where,
-            nodes=self.nodes,
-            slurm=self.slurm,
-        )
+def _measured_blocks(
+    fleet: Fleet, resume: str, output: Output
+) -> tuple[list[Path], Mapping[int, str]]:
+    """Measure blocks; return the runs of those finished, and why others were given up.
+
+    Raises Interrupted.
+    """
+    jobs: BlockJobs = SlurmJobs(fleet) if fleet.where == SLURM else LocalJobs(fleet)
+    view = fleet_view(output.stderr(), fleet, output.quiet)
+    control = FleetControl(fleet, jobs, view)
+    try:
+        control.measure()
+    except KeyboardInterrupt:
+        kept = f"{len(control.done)} of {len(fleet.blocks)} blocks are kept"
+        problem = f"interrupted; {kept}; continue with:\n  {resume}"
+        raise Interrupted(problem) from None
+    finally:
+        view.close()
+    return [control.done[block] for block in sorted(control.done)], control.lost
+
+
+def _confirmation(
+    fleet: Fleet, screen: list[Path], configs: Path, output: Output
+) -> Fleet | None:
+    """Return the fleet that confirms the suspects of a screen; None without any."""
+    from report.verdict.ab_judge import load_ab_run
+    from report.verdict.ab_verdicts import suspects
+    from scripts.ab.ab_fleet import confirmation_fleet_blocks
+
+    path, place = fleet.path / CONFIRMATION, fleet.path / SCREEN
+    if (path / FLEET).is_file():
+        return read_fleet(path)
+    shutil.rmtree(place, ignore_errors=True)  # of a session that ended here
+    place.mkdir()
+    merged = merged_ab_folder(screen, place, read_config(configs))
+    run = load_ab_run(merged.path)
+    blocks = tuple(confirmation_fleet_blocks(run))
+    if not output.quiet:
+        suspected, cells = len(suspects(run).all), len(run.plan.able)
+        confirm = f"; confirming them in {len(blocks)} blocks" if blocks else ""
+        print_note(f"note: {suspected} of {cells} cells look different{confirm}")
+    if not blocks:
+        return None
+    words = ("resume", str(merged.path.absolute()))
+    confirmation = replace(fleet, path=path, words=words, blocks=blocks)
+    create_fleet(confirmation, None)
+    return confirmation
+
+
+def _concluded_ab(
+    runs: list[Path], results: Path, configs: Path, output: Output, resume: str
+) -> int:
+    """Merge the shards of an A/B run, and print the verdict; return the exit code."""
+    from report.verdict.ab_judge import load_ab_run
+    from scripts.show.ab_outcome import ab_outcome
+
+    merged = merged_ab_folder(runs, results, read_config(configs))
+    show_notes(merged)
+    run = load_ab_run(merged.path)
+    ending = SessionResult(run.plan, merged.path, run.lines)
+    return conclude(ending, ab_outcome(ending), output, resume)

@@ -32,8 +32,8 @@ from scripts.request.selection import (
     suite_of,
 )
 from scripts.show.estimate_text import document, text
+from scripts.show.live import view_for
 from scripts.show.output import Output, print_error
-from scripts.show.run_output import view_for
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
 from scripts.store.run_store import all_runs, find_run
 

@@ -12,9 +12,9 @@ from typing import Any
 import click
 
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.session_flow import conclude, concluded_ab, run_with_progress
+from scripts.cli.session_flow import conclude, run_with_progress
 from scripts.fleet.fleet_folder import FLEET
-from scripts.fleet.sharded_plan import ShardRequest
+from scripts.fleet.shard_request import ShardRequest
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.events import P, SessionResult
 from scripts.measure.run_session import RunSession
@@ -24,10 +24,10 @@ from scripts.request.build_folders import BUILDS, builds_of
 from scripts.request.selection import read_config
 from scripts.request.shard_options import AB_SHARD_OPTIONS, shard_request
 from scripts.show.ab_view import make_ab_view
+from scripts.show.live import view_for
 from scripts.show.output import Output, print_note
-from scripts.show.run_output import resume_command, view_for
 from scripts.show.run_summary import RunResult
-from scripts.store.run_places import RunPlaces
+from scripts.store.run_places import RunPlaces, resume_command
 from scripts.store.run_store import AB, DURABILITY, EVERY_KIND, find_run, kind_of
 
 
@@ -132,6 +132,7 @@ def _resume_ab(
     from report.model.ab_folder import check_unaltered, load_ab
     from report.verdict.ab_judge import judge_ab
     from scripts.ab.ab_session import session_of
+    from scripts.show.ab_outcome import ab_outcome
 
     # A shard of a merged run has a folder of its own in the results directory.
     places = named if shard else replace(named, results=path.absolute().parent)
@@ -144,7 +145,9 @@ def _resume_ab(
         with open_runner(places, system):
             pass  # this removes what a killed command left in the data directory
         ending = SessionResult(plan, path, run.lines, was_complete=True)
-        return concluded_ab(ending, _without_report(ending, output), places)
+        shown = _without_report(ending, output)
+        command = resume_command(plan.run, places)
+        return conclude(ending, ab_outcome(ending), shown, command)
     if a_dir is None or (b_dir is None and not plan.same_build):
         raise click.UsageError(
             f"{plan.run} is an A/B run; pass the builds that it measures:"
@@ -166,4 +169,5 @@ def _resume_ab(
             ending = run_with_progress(session, confirming, output, strict=False)
         else:
             ending = session.resume(path, config)
-    return concluded_ab(ending, output, places, builds)
+    command = resume_command(ending.plan.run, places, builds.options)
+    return conclude(ending, ab_outcome(ending), output, command)

@@ -21,10 +21,10 @@ from scripts.request.selection import (
 )
 from scripts.request.shard_options import SHARD_OPTIONS, shard_request
 from scripts.show.dry_run import dry_run_document, dry_run_lines, show_dry_run
+from scripts.show.live import view_for
 from scripts.show.output import Output
-from scripts.show.run_output import resume_command, view_for
 from scripts.show.run_summary import RunResult
-from scripts.store.run_places import RunPlaces, refuse_nothing
+from scripts.store.run_places import RunPlaces, refuse_nothing, resume_command
 
 
 @click.command("run")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import click
 
-from report.model.ab_plan import AbPlan
 from scripts.doctor.doctor_progress import progress_on
 from scripts.measure.events import P, SessionResult
 from scripts.measure.session import Session
-from scripts.request.build_folders import BuildFolders
 from scripts.show.output import Output, Result, print_error, shown
-from scripts.show.run_output import resume_command, written_report
-from scripts.store.run_places import RunPlaces
+from scripts.show.run_output import written_report
 
 _NO_REPORT = 2  # a requested file could not be written; any other exit code wins
 
@@ -33,7 +29,7 @@ def conclude(
 ) -> int:
     """Print the result and how to continue, write the report; return the exit code."""
     code, report = ending.exit_code or result.exit_code, None
-    if ending.lines and not output.no_report:
+    if ending.lines and result.has_report and not output.no_report:
         report = written_report(ending.path)
         if report is None:
             code = code or _NO_REPORT
@@ -51,21 +47,3 @@ def conclude(
         why = f"{ending.message}; " if ending.message else ""
         print_error(f"{why}{result.kept} are kept; continue with:\n  {resume}", code)
     return code
-
-
-def concluded_ab(
-    ending: SessionResult[AbPlan],
-    output: Output,
-    places: RunPlaces,
-    builds: BuildFolders | None = None,
-) -> int:
-    """Judge the A/B run and print the verdict; return the exit code."""
-    from scripts.show.ab_outcome import AbOutcome, AbShardOutcome
-
-    command = resume_command(
-        ending.plan.run, places, builds.options if builds else None
-    )
-    if ending.plan.shard:
-        output = replace(output, no_report=True)
-        return conclude(ending, AbShardOutcome(ending.path), output, command)
-    return conclude(ending, AbOutcome(ending.path), output, command)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,52 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from scripts.fleet.block_jobs import BlockJobs, JobState
-from scripts.fleet.fleet_folder import BlockRuns, Fleet
+from scripts.fleet.block_runs import BlockRuns
+from scripts.fleet.fleet_folder import Fleet
+from scripts.fleet.fleet_progress import FleetProgress, FleetView, RunningBlock
 
 MOST_JOBS = 3  # of a block, after which it is given up
 PERIOD_S = 2.0  # between two looks at the queue
 REPORT = "kvmatrix-block "  # begins the line in which a job says how it ended
 _UNFIT = (2, 4)  # exit codes of a node on which the run cannot be measured
-
-
-@dataclass(frozen=True)
-class RunningBlock:
-    """A block that a node measures, and how many of its repetitions are on disk."""
-
-    block: int
-    node: str
-    repetitions: int
-
-
-@dataclass(frozen=True)
-class FleetProgress:
-    """The state of all blocks of a fleet."""
-
-    finished: int
-    running: tuple[RunningBlock, ...]
-    queued: int
-    given_up: int
-    left_s: float  # predicted, for all nodes together
-    elapsed_s: float
-
-
-class FleetView(ABC):
-    """What is shown while a fleet is measured."""
-
-    @abstractmethod
-    def progress(self, progress: FleetProgress) -> None:
-        """Show the state of all blocks."""
-
-    @abstractmethod
-    def finished(self, block: int, run: Path) -> None:
-        """Show that a block has a finished run."""
-
-    @abstractmethod
-    def note(self, text: str) -> None:
-        """Show what happened to a block."""
-
-    def close(self) -> None:  # noqa: B027  # most views leave nothing behind
-        """Leave the terminal as it was."""
 
 
 @dataclass

@@ -18,13 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from report.model.ab_folder import load_ab
-from report.model.ab_plan import AB_PLAN
-from report.model.plan_document import PLAN
-from report.model.run_folder import load
 from report.terms.checksum import with_checksum
-from report.terms.documents import ResultsError, document_of, parse_object, read_bytes
-from scripts.planning.order import missing_repetitions
+from report.terms.documents import document_of, read_bytes
 from scripts.store.whole_file import write_whole
 
 FLEET = "fleet.json"
@@ -33,7 +28,6 @@ MACHINES = "machines"
 SCREEN, CONFIRMATION = "screen", "confirmation"
 AB_VERB = "ab"  # the first word of a fleet that screens two builds
 SLURM, LOCAL = "slurm", "local"
-_KINDS = (PLAN, AB_PLAN)  # of runs
 _SCHEMA = 2
 _VERSIONS = {"schema": range(_SCHEMA, _SCHEMA + 1)}
 
@@ -108,49 +102,3 @@ def read_fleet(path: Path) -> Fleet:
         nodes=document["nodes"],
         slurm=document["slurm"],
     )
-
-
-class BlockRuns:
-    """The runs of the blocks of a fleet, on all machines, each plan read once."""
-
-    def __init__(self, fleet: Fleet) -> None:
-        self._folder = fleet.path / MACHINES
-        self._blocks: dict[Path, int] = {}
-        self._finished: dict[int, Path] = {}
-
-    def of(self, index: int) -> list[Path]:
-        """Return the runs of a block, finished or not."""
-        self._look()
-        return [folder for folder, block in self._blocks.items() if block == index]
-
-    def finished(self, index: int) -> Path | None:
-        """Return the first run of a block that has all repetitions, or None."""
-        if index not in self._finished:
-            done = next((run for run in self.of(index) if is_finished(run)), None)
-            if done:
-                self._finished[index] = done
-        return self._finished.get(index)
-
-    def _look(self) -> None:
-        plans = (file for kind in _KINDS for file in self._folder.glob(f"*/*/{kind}"))
-        for file in sorted(plans):
-            if file.parent not in self._blocks:
-                try:
-                    plan = parse_object(read_bytes(file), str(file))
-                    self._blocks[file.parent] = int(plan["shard"]["index"])
-                except (ResultsError, KeyError, TypeError, ValueError):
-                    continue  # damaged, so that its block is not measured
-
-
-def is_finished(folder: Path) -> bool:
-    """Return True if a run of one block has all of its repetitions."""
-    try:
-        if (folder / AB_PLAN).is_file():
-            from report.verdict.ab_judge import judge_ab
-
-            return not judge_ab(load_ab(folder)).unfinished
-        recorded = load(folder)
-    except ResultsError:
-        return False
-    lines = [measurement.record for measurement in recorded.lines.measurements]
-    return not missing_repetitions(recorded.plan, lines)

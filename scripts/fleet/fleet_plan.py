@@ -7,7 +7,8 @@ from pathlib import Path
 
 from report.model.plan import Plan
 from scripts.fleet.fleet_folder import FleetBlock
-from scripts.fleet.sharded_plan import ShardRequest, sharded_plan
+from scripts.fleet.shard_request import ShardRequest
+from scripts.fleet.sharded_plan import sharded_plan
 from scripts.fleet.shards import units_of_shards
 from scripts.forecast.prediction import Forecast, load_history
 from scripts.planning.blocks import Block, blocks_of

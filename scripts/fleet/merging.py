@@ -40,7 +40,6 @@ from scripts.fleet.merged_machines import environment_of, in_common
 from scripts.fleet.plan_likeness import PlannedRun, differences_of, matrix
 from scripts.planning.blocks import Block, blocks_of
 from scripts.planning.order import cell_of, missing_repetitions
-from scripts.store.known_passports import without_passports
 from scripts.store.run_places import unused_name
 from scripts.store.run_store import JUDGED_KINDS
 
@@ -222,7 +221,7 @@ def merged(
         if name not in left_out
     }
     plan = replace(
-        without_passports(parts[0].plan),
+        parts[0].plan,
         run=run,
         command=min(part.plan.command for part in parts),
         machine=in_common([*machines.values()]),

@@ -5,13 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from scripts.fleet.block_jobs import LOCAL_NODE, node_name
-from scripts.fleet.fleet_folder import (
-    MACHINES,
-    WHOLE_PLAN,
-    BlockRuns,
-    Fleet,
-    is_finished,
-)
+from scripts.fleet.block_runs import BlockRuns, is_finished
+from scripts.fleet.fleet_folder import MACHINES, WHOLE_PLAN, Fleet
 from scripts.machine.host import Machine, machine_name
 from scripts.machine.reader import SystemReader
 

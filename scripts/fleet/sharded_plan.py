@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from report.model.plan import CANARY, Plan, Shard
@@ -16,31 +16,13 @@ from report.terms.documents import (
     read_bytes,
 )
 from scripts.fleet.plan_likeness import PlannedRun, check_like, matrix
+from scripts.fleet.shard_request import ShardRequest
 from scripts.fleet.shards import units_of_shards, with_canary
 from scripts.forecast.prediction import run_seconds
-from scripts.machine.host import Machine, machine_name
 from scripts.planning.blocks import blocks_of
 from scripts.store.known_passports import without_passports
 from scripts.store.run_places import CannotStart
 from scripts.store.run_store import all_runs
-
-
-@dataclass(frozen=True)
-class ShardRequest:
-    """Which shard of a run to measure; `machine` is "" unless it was named."""
-
-    index: int  # from 1
-    count: int
-    machine: str = ""
-    times: Path | None = None  # a run whose times are those of the blocks
-    like: Path | None = None  # a plan of which this must be a shard
-
-    def name_on(self, machine: Machine) -> str:
-        """Return the name of the machine that measures it.  Raises CannotStart."""
-        if name := self.machine or machine_name(machine):
-            return name
-        problem = "this machine has no machine-id, from which its name could be made"
-        raise CannotStart(f"{problem}; pass --machine NAME")
 
 
 def sharded_plan(

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import click
 
 from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
+from scripts.ab.ab_pairing import AbTerms
+from scripts.measure.runner import Request
+from scripts.planning.engine_choice import finder
 from scripts.request import options
 from scripts.request.build_folders import BUILDS, BuildFolders, builds_of
 from scripts.request.option_types import IntegerType, LabelType
+from scripts.request.selection import RunOptions, read_config, selection_of, suite_of
 
 _RULE = AbRule()
 _MOST_ROUNDS = 1000
@@ -78,27 +83,40 @@ AB_SELECTION = options.stacked(
 
 @dataclass(frozen=True)
 class AbOptions:
-    """What an A/B run compares, and how."""
+    """The options of an A/B run."""
 
     builds: BuildFolders
-    labels: Mapping[str, str]  # by side
-    rule: AbRule
-    counted: bool
+    terms: AbTerms
+    chosen: RunOptions
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> AbOptions:
         """Return the options of a verb.  Raises click.UsageError or CannotStart."""
-        same = given["same"]
-        return cls(
-            builds=builds_of(given["a_dir"], given["b_dir"], same=same),
-            labels=_labels(given["label_a"], given["label_b"], same=same),
-            rule=replace(
-                _RULE,
-                screen_rounds=given["screen_rounds"],
-                confirm_rounds=given["confirm_rounds"],
-            ),
-            counted=given["counts"],
+        same, rounds = given["same"], (given["screen_rounds"], given["confirm_rounds"])
+        chosen = replace(
+            RunOptions.of(given),
+            repetitions=sum(rounds),
+            latency=False,
+            control=False,
+            repeat_disturbed=0,
+            shard=None,
         )
+        builds = builds_of(given["a_dir"], given["b_dir"], same=same)
+        labels = _labels(given["label_a"], given["label_b"], same=same)
+        screen, confirm = rounds
+        rule = replace(_RULE, screen_rounds=screen, confirm_rounds=confirm)
+        return cls(builds, AbTerms(labels, rule, same, given["counts"]), chosen)
+
+    def request(self, suite: str, configs: Path, ctx: click.Context) -> Request:
+        """Return what is asked for.
+
+        Raises ConfigError, click.UsageError or CannotStart.
+        """
+        config = read_config(configs, suite, self.chosen.engines)
+        chosen_suite = suite_of(config, suite)
+        find = finder(config, ctx.obj, self.builds.a, self.builds.b)
+        selection = selection_of(config, chosen_suite, self.chosen, find)
+        return Request(config, chosen_suite, selection, ctx.meta["command"])
 
 
 def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import click
 
-from scripts.fleet.fleet_folder import LOCAL, SLURM
+from report.terms.limits import MOST_SHARDS
+from scripts.fleet.fleet_folder import LOCAL, SLURM, Fleet, FleetBlock
+from scripts.measure.runner import Request
 from scripts.request import options
 from scripts.request.option_types import ChoiceType, IntegerType
+from scripts.store.run_places import CannotStart, RunPlaces, new_name
 
 AUTO = "auto"
 _MOST_NODES = 10_000
@@ -44,7 +51,54 @@ FLEET_OPTIONS = options.stacked(
 )
 
 
-def where_of(where: str) -> str:
+@dataclass(frozen=True)
+class FleetSite:
+    """Where the blocks of a fleet are measured."""
+
+    where: str
+    nodes: int
+    slurm: Mapping[str, str]  # options of sbatch, by name
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> FleetSite:
+        """Return the site that the options name.  Raises click.UsageError."""
+        where, slurm = _where(given["where"]), _slurm_options(given["slurm"])
+        return cls(where, given["nodes"], slurm)
+
+    def fleet(
+        self,
+        request: Request,
+        name: str,
+        places: RunPlaces,
+        builds: Mapping[str, Path],
+        blocks: Sequence[FleetBlock],
+    ) -> Fleet:
+        """Return a fleet that measures these blocks here.
+
+        Raises CannotStart if there are too many.
+        """
+        if len(blocks) > MOST_SHARDS:
+            most = f"{len(blocks):,} blocks are more than {MOST_SHARDS:,}"
+            raise CannotStart(f"{most}; select fewer cells or repetitions")
+        found = {
+            "--data-dir": places.data_dir,
+            "--configs-dir": places.configs,
+            "--device": places.device,
+            "--format-device": places.format_device,
+            **builds,
+        }
+        return Fleet(
+            path=places.results / new_name(places.results, name),
+            words=tuple(shlex.split(request.command)[2:]),
+            blocks=tuple(blocks),
+            places={name: str(path.absolute()) for name, path in found.items() if path},
+            where=self.where,
+            nodes=self.nodes,
+            slurm=self.slurm,
+        )
+
+
+def _where(where: str) -> str:
     """Return SLURM or LOCAL.  Raises click.UsageError if Slurm is not here."""
     has_slurm = shutil.which("sbatch") is not None
     if where == SLURM and not has_slurm:
@@ -53,7 +107,7 @@ def where_of(where: str) -> str:
     return SLURM if where == SLURM or (where == AUTO and has_slurm) else LOCAL
 
 
-def slurm_options(given: Sequence[str]) -> dict[str, str]:
+def _slurm_options(given: Sequence[str]) -> dict[str, str]:
     """Return options of sbatch by name.  Raises click.UsageError."""
     found = {}
     for text in given:

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from report.terms.limits import MOST_SHARDS
-from scripts.fleet.sharded_plan import ShardRequest
+from scripts.fleet.shard_request import ShardRequest
 from scripts.request import options
 
 _SHARD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})", re.ASCII)

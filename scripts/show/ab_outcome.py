@@ -4,14 +4,24 @@ from pathlib import Path
 from typing import Any
 
 from report.formats.ab_text import ab_document, lines
+from report.model.ab_plan import AbPlan
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
+from scripts.measure.events import SessionResult
 from scripts.show.output import Output, Result
 from scripts.show.print_lines import print_lines
 
 
+def ab_outcome(ending: SessionResult[AbPlan]) -> Result:
+    """Return the result of an A/B run, or of a shard of one."""
+    outcome = AbShardOutcome if ending.plan.shard else AbOutcome
+    return outcome(ending.path)
+
+
 class AbShardOutcome(Result):
     """What a shard of an A/B run measured; the verdict is that of the merged run."""
+
+    has_report = False
 
     def __init__(self, path: Path) -> None:
         self._run = load_ab_run(path)

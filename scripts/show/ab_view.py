@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from report.model.ab_plan import AbPlan
-from report.model.ab_run import CONFIRM
+from report.model.ab_rule import CONFIRM
 from report.model.record import Record
 from report.model.run import Measurement
 from report.terms import numbers

@@ -10,8 +10,8 @@ from scripts.durability.durability_session import DurabilityEnding, DurabilitySe
 from scripts.measure.runner import Runner
 from scripts.show.durability_view import progress_view, show_result
 from scripts.show.output import Output, print_note, shown
-from scripts.show.run_output import resume_command, written_report
-from scripts.store.run_places import RunPlaces
+from scripts.show.run_output import written_report
+from scripts.store.run_places import RunPlaces, resume_command
 
 UNFIT = 4
 

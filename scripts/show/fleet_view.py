@@ -10,8 +10,8 @@ from rich.text import Text
 
 from report.terms import numbers
 from report.terms.text_table import visible
-from scripts.fleet.fleet_control import FleetProgress, FleetView
 from scripts.fleet.fleet_folder import SLURM, Fleet
+from scripts.fleet.fleet_progress import FleetProgress, FleetView
 
 _HEARTBEAT_S = 60.0
 _MOST_RUNNING = 20  # blocks that are listed

@@ -3,6 +3,7 @@
 A view receives events.  The terminal decides once which view is used.
 """
 
+import sys
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -29,13 +30,13 @@ from scripts.measure.events import (
 from scripts.planning.order import is_superseded, marks_of
 from scripts.show.board import STATUS_WORDS, Board
 from scripts.show.live_table import (
-    Glyphs,
-    glyphs_for,
     layout_for,
     status_lines,
     table_lines,
     title_lines,
 )
+from scripts.show.output import Glyphs, Output, glyphs_for
+from scripts.store.run_places import RunPlaces, resume_command
 
 HEARTBEAT_S = 60.0
 TABLE_ROWS = 30  # a shorter terminal gets scrolling lines
@@ -225,6 +226,17 @@ def screen(
     for line in top:
         line.truncate(width)
     return [*top, *table_lines(board, layout, glyphs), Text(""), *status]
+
+
+def view_for(output: Output, places: RunPlaces) -> Callable[[Plan], View]:
+    """Return a function that makes the view of a plan that suits stderr."""
+
+    def view_of(plan: Plan) -> View:
+        transient = sys.stdout.isatty() and not output.as_json
+        command = resume_command(plan.run, places)
+        return make_view(output.stderr(), plan, output.quiet, command, transient)
+
+    return view_of
 
 
 def make_view(

@@ -22,37 +22,7 @@ from report.verdict.contest import LEAST_REPETITIONS, Contests, Outcome, Ranking
 from report.verdict.engine_groups import engine_groups
 from report.verdict.metric import ACCEPTED, LEVEL
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
-
-
-@dataclass(frozen=True)
-class Glyphs:
-    """The characters of a view."""
-
-    star: str = "★"
-    level: str = "≈"
-    spread: str = "±"
-    running: str = "▸"
-    full: str = "█"
-    left_edge: str = "▕"
-    right_edge: str = "▏"
-    times: str = "×"
-    none: str = "–"
-    dot: str = "·"
-    disturbed: str = titles.DISTURBED
-    suspect: str = titles.SUSPECT
-
-
-UNICODE = Glyphs()
-ASCII = Glyphs("*", "=", "+-", ">", "#", "[", "]", "x", "-", "-", "!", "?")
-
-
-def glyphs_for(encoding: str) -> Glyphs:
-    """Return the glyphs that a stream of this encoding can show."""
-    try:
-        "".join(vars(UNICODE).values()).encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return ASCII
-    return UNICODE
+from scripts.show.output import Glyphs
 
 
 @dataclass(frozen=True)

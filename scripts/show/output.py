@@ -1,4 +1,4 @@
-"""Where results, progress and errors go, and how a path is shown."""
+"""Where results, progress and errors go, in which characters, and how paths look."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from report.terms import titles
 from report.terms.text_table import visible
 
 
@@ -44,12 +45,44 @@ class Output:
         )
 
 
+@dataclass(frozen=True)
+class Glyphs:
+    """The characters of a view."""
+
+    star: str = "★"
+    level: str = "≈"
+    spread: str = "±"
+    running: str = "▸"
+    full: str = "█"
+    left_edge: str = "▕"
+    right_edge: str = "▏"
+    times: str = "×"
+    none: str = "–"
+    dot: str = "·"
+    disturbed: str = titles.DISTURBED
+    suspect: str = titles.SUSPECT
+
+
+UNICODE = Glyphs()
+ASCII = Glyphs("*", "=", "+-", ">", "#", "[", "]", "x", "-", "-", "!", "?")
+
+
+def glyphs_for(encoding: str) -> Glyphs:
+    """Return the glyphs that a stream of this encoding can show."""
+    try:
+        "".join(vars(UNICODE).values()).encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return ASCII
+    return UNICODE
+
+
 class Result(ABC):
     """The result of a session, for people and programs."""
 
     exit_code = 0  # of the result, if the session was not interrupted
     kept = ""  # how much is on disk, in words
     is_whole = True  # nothing is left to measure
+    has_report = True
 
     @abstractmethod
     def document(self) -> dict[str, Any]:

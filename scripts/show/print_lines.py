@@ -7,8 +7,7 @@ import click
 from rich.text import Text
 
 from report.terms.text_table import TextLine, plain, visible
-from scripts.show.live_table import ASCII, glyphs_for
-from scripts.show.output import Output
+from scripts.show.output import ASCII, Output, glyphs_for
 from scripts.store.whole_file import write_whole
 
 _STYLES = {

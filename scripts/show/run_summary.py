@@ -18,13 +18,11 @@ from scripts.measure.events import RunStarted, SessionResult
 from scripts.planning.order import is_superseded
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
 from scripts.show.live_table import (
-    Glyphs,
-    glyphs_for,
     layout_for,
     legend_lines,
     table_lines,
 )
-from scripts.show.output import Output, Result
+from scripts.show.output import Glyphs, Output, Result, glyphs_for
 
 _PIPE_WIDTH = 200
 _STAYS_BUSY = (

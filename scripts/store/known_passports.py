@@ -29,6 +29,7 @@ def with_passports(plan: Plan, config: Config, results: Path) -> Plan:
     engine has none if the run sets a flag for it that distinguishes one of its
     settings of durability in another way than the trials did.
     """
+    plan = without_passports(plan)  # of another place
     passports = _newest(results)
     if not passports:
         return plan

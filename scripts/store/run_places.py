@@ -1,6 +1,7 @@
 """The folders that a run uses, and checks that disk and memory suffice for it."""
 
 import datetime
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +75,29 @@ class RunPlaces:
             return named_device(self.device, self.format_device)
         except DiskError as error:
             raise CannotStart(str(error)) from None
+
+
+def resume_command(
+    run_name: str, places: RunPlaces, builds: Mapping[str, Path] | None = None
+) -> str:
+    """Return the command that resumes a run; `builds` are those of an A/B run."""
+    words = ["scripts/kvmatrix", "resume", run_name]
+    for option, path in (builds or {}).items():
+        words += [option, str(path)]
+    usual = {
+        "--data-dir": (places.data_dir, "build/data"),
+        "--results-dir": (places.results, "results"),
+        "--build-dir": (places.build_dir, DEFAULT_BUILD),
+        "--configs-dir": (places.configs, "configs"),
+    }
+    named = {"--device": places.device, "--format-device": places.format_device}
+    for option, device in named.items():
+        words += [option, str(device)] if device else []
+    for option, (path, default) in usual.items():
+        is_named = bool(builds) and option == "--build-dir"
+        if path.absolute() != ROOT / default and not is_named:
+            words += [option, str(path)]
+    return shlex.join(words)
 
 
 def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from report.model.ab_rule import AbRule
 from report.model.plan import CellName
 from report.verdict.ab_judge import load_ab_run
-from scripts.ab.ab_pairing import paired
+from scripts.ab.ab_pairing import AbTerms, paired
 from scripts.ab.ab_schedule import shuffled
 from scripts.store.run_places import CannotStart
 from tests.builders.simple_plans import engine, plan
@@ -103,6 +103,7 @@ def test_sides_with_other_flags_are_not_compared() -> None:
     a = plan([engine("one")], ["fillseq"], flags={"one": flags})
     b = plan([engine("one")], ["fillseq"], flags={"one": {**flags, "num": 65}})
     labels = {"a": "base", "b": "new"}
+    terms = AbTerms(labels, AbRule(), same_build=False, counted=False)
     with pytest.raises(CannotStart, match=r"num is 64 on a, 65 on b"):
-        paired(a, b, labels, AbRule(), same_build=False, counted=False)
-    assert paired(a, a, labels, AbRule(), same_build=False, counted=False).cells
+        paired(a, b, terms)
+    assert paired(a, a, terms).cells

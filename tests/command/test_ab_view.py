@@ -9,7 +9,7 @@ from rich.console import Console
 from report.model.ab_plan import AbPlan
 from report.model.ab_rule import AbRule
 from report.model.plan import CellName
-from scripts.ab.ab_pairing import paired
+from scripts.ab.ab_pairing import AbTerms, paired
 from scripts.measure.events import (
     CountStep,
     Event,
@@ -33,7 +33,7 @@ def ab_plan() -> AbPlan:
     rebuilt = replace(side, engines=(replace(side.engines[0], binary_sha256="1" * 64),))
     rule = replace(AbRule(), screen_rounds=3, confirm_rounds=4)
     labels = {"a": "base", "b": "new"}
-    return paired(side, rebuilt, labels, rule, same_build=False, counted=True)
+    return paired(side, rebuilt, AbTerms(labels, rule, same_build=False, counted=True))
 
 
 def repetition(side: str, rate: float) -> Any:

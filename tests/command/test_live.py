@@ -30,7 +30,7 @@ from scripts.show.live import (
     screen,
     table_fits,
 )
-from scripts.show.live_table import ASCII, UNICODE, glyphs_for
+from scripts.show.output import ASCII, UNICODE, glyphs_for
 from scripts.show.run_summary import disturbed_lines, summary_lines, time_shares
 from tests.builders.simple_plans import FLAGS, engine, line, plan
 

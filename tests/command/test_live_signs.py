@@ -12,7 +12,7 @@ from scripts.measure.events import (
     RunProgress,
     RunStarted,
 )
-from scripts.show.live_table import ASCII, UNICODE, Glyphs
+from scripts.show.output import ASCII, UNICODE, Glyphs
 from scripts.show.run_summary import summary_lines
 from tests.builders.simple_plans import engine, line, plan
 from tests.command.test_live import RECORDED, A, B, board, finished, screen_text

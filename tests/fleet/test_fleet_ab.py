@@ -11,8 +11,9 @@ import pytest
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from scripts.fleet.block_jobs import BlockJobs, JobState
+from scripts.fleet.block_runs import BlockRuns, is_finished
 from scripts.fleet.fleet_control import report_line, report_of
-from scripts.fleet.fleet_folder import BlockRuns, Fleet, is_finished, read_fleet
+from scripts.fleet.fleet_folder import Fleet, read_fleet
 from tests.fleet.many_machines import moved
 from tests.support.command_line import CommandResult, call
 from tests.support.fake_executor import FakeExecutor
@@ -65,7 +66,7 @@ class NodeJobs(BlockJobs):
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    monkeypatch.setattr("scripts.cli.fleet_flow.LocalJobs", NodeJobs)
+    monkeypatch.setattr("scripts.cli.fleet_verb.LocalJobs", NodeJobs)
     monkeypatch.setattr("scripts.fleet.fleet_control.PERIOD_S", 0.0)
     lab = make_lab(tmp_path)
     lab.scenario(benchmarks=CELLS)

@@ -12,12 +12,11 @@ from scripts.fleet.block_jobs import BlockJobs, JobState, limit_minutes
 from scripts.fleet.fleet_control import (
     MOST_JOBS,
     FleetControl,
-    FleetProgress,
-    FleetView,
     report_line,
     report_of,
 )
 from scripts.fleet.fleet_folder import LOCAL, Fleet, FleetBlock
+from scripts.fleet.fleet_progress import FleetProgress, FleetView
 from tests.fleet.many_machines import make_site
 from tests.support.lab import Lab
 

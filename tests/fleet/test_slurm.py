@@ -14,7 +14,8 @@ import pytest
 
 from report.trust.judge import load_run
 from report.verdict.ab_judge import load_ab_run
-from scripts.fleet.fleet_folder import BlockRuns, is_finished, read_fleet
+from scripts.fleet.block_runs import BlockRuns, is_finished
+from scripts.fleet.fleet_folder import read_fleet
 from tests.fleet.many_machines import content
 from tests.fleet.slurm_cluster import Cluster, slurm_cluster
 from tests.places import PATIENCE_S, ROOT

@@ -8,7 +8,7 @@ import pytest
 from report.model.ab_plan import AbPlan, Failure
 from report.model.ab_rule import AbRule
 from report.model.plan import CellName
-from scripts.ab.ab_pairing import paired
+from scripts.ab.ab_pairing import AbTerms, paired
 from scripts.ab.ab_schedule import Ledger, Slot, lead_of, padding_bytes, shuffled
 from scripts.store.run_places import CannotStart
 from tests.builders import simple_plans
@@ -100,7 +100,8 @@ def test_a_failed_side_ends_its_round_and_cell(seed: int) -> None:
 def pair(of_a: Any = None, of_b: Any = None, **more: Any) -> AbPlan:
     a, b = (simple_plans.plan([e or engine("one")], **more) for e in (of_a, of_b))
     labels = {"a": "base", "b": "new"}
-    return paired(a, b, labels, AbRule(), same_build=False, counted=False)
+    terms = AbTerms(labels, AbRule(), same_build=False, counted=False)
+    return paired(a, b, terms)
 
 
 def test_an_engine_that_neither_side_has_cannot_be_planned() -> None:

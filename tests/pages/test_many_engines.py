@@ -12,7 +12,8 @@ from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.engine_groups import MOST_COLUMNS, engine_groups, in_order
 from scripts.show.board import Board
-from scripts.show.live_table import UNICODE, layout_for, table_lines
+from scripts.show.live_table import layout_for, table_lines
+from scripts.show.output import UNICODE
 from tests.builders import many_engines, synthetic_run
 
 
