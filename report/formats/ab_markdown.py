@@ -6,7 +6,7 @@ from report.formats import ab_text
 from report.model import build_facts
 from report.terms.text_table import escaped
 from report.verdict.ab_verdicts import AbResult
-from report.words import ab_badges, ab_words
+from report.words import ab_words, summary_badges
 from report.words.ab_counts import changed, count_rows, counts_summary, counts_table
 
 
@@ -18,7 +18,7 @@ def render(result: AbResult) -> str:
         title = f"{run.a.label} against itself"
     machine = build_facts.machine_line(run.plan)
     counts = count_rows(result)
-    badges = (badge.text for badge in ab_badges.badges(result, counts))
+    badges = (badge.text for badge in summary_badges.ab_badges(result, counts))
     summary = ab_words.summary(result)
     if engines := ab_words.engines_summary(result):
         summary += f". {engines}"

@@ -17,7 +17,7 @@ from report.model.plan import Engine
 from report.page import ab_forest, frame, identity, raw_data
 from report.terms import numbers
 from report.verdict.ab_verdicts import AbResult
-from report.words import ab_badges, ab_builds, ab_words, provenance
+from report.words import ab_builds, ab_words, provenance, summary_badges
 from report.words.ab_counts import changed, count_rows, counts_summary, counts_table
 from report.words.ab_words import AbRow
 from report.words.verdict_rows import change_of, interval_of, sides_of
@@ -91,7 +91,7 @@ def render(result: AbResult) -> str:
         engines_told=ab_words.engines_summary(result),
         regressed_counts=ab_words.regressed_counts(result),
         remarks=ab_words.remarks(result),
-        chips=ab_badges.badges(result, counts),
+        chips=summary_badges.ab_badges(result, counts),
         words=[*_POINTS, FAILED],
         axis=ab_forest.axis(run.plan.rule, ab_words.judgements(result)),
         groups=ab_words.groups(result),

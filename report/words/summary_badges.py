@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from report.model.ab_run import AbRun
 from report.model.plan import KNOWN_FAILURE
 from report.model.run import FAILURES, NOT_MEASURED, Cell, Run
 from report.published import published_figures
 from report.terms import numbers
+from report.verdict.ab_verdicts import AbResult
 from report.verdict.chart_row import WIDE_SPREAD, Row
 from report.verdict.comparison import Comparison
+from report.words import ab_words
+from report.words.verdict_rows import VerdictRow
+from report.words.verdict_words import FAILED
 from report.words.workloads import value_bounds
 
 _MOST_SIZES = 3  # list up to this many distinct sizes; show more as a range
@@ -109,6 +114,44 @@ def _disturbances(cells: Sequence[Cell]) -> list[Badge]:
     text += f", {repeated} retried" if repeated else ""
     text += f", {still} still disturbed" if still else ""
     return [Badge(text + share_of_all(still, len(last)), warns=still > 0)]
+
+
+def ab_badges(result: AbResult, counts: Sequence[VerdictRow]) -> list[Badge]:
+    """Return the state of an A/B run and everything that weakens its results."""
+    run, tally = result.run, ab_words.tally(result)
+    pairs = numbers.count(ab_words.pairs_measured(result), "pair")
+    cells = numbers.count(len(result.cells), "cell")
+    confirmed = sum(ab_words.is_confirmed(cell) for cell in result.cells)
+    disturbed = ab_words.disturbed_count(result)
+    facts = [
+        Badge(f"{cells}, {pairs} measured"),
+        Badge(f"{numbers.count(confirmed, 'cell')} remeasured to confirm"),
+        Badge("one build on both sides (A/A)")
+        if run.plan.same_build
+        else Badge(f"a is {run.a.label}, b is {run.b.label}"),
+    ]
+    if _has_same_executables(run) and not run.plan.same_build:
+        facts.append(Badge("both sides have the same executables", warns=True))
+    if run.unfinished:
+        facts.append(Badge("unfinished: repetitions are missing", warns=True))
+    if tally[FAILED]:
+        failed = numbers.count(tally[FAILED], "cell")
+        facts.append(Badge(f"{failed} failed", warns=True))
+    if disturbed:
+        repetitions = numbers.count(disturbed, "disturbed repetition")
+        share = share_of_all(disturbed, 2 * ab_words.pairs_measured(result))
+        facts.append(Badge(f"{repetitions}{share}, none dropped", warns=True))
+    if run.torn:
+        facts.append(Badge("incomplete last line ignored", warns=True))
+    if not counts:
+        facts.append(Badge("work was not counted"))
+    return facts
+
+
+def _has_same_executables(run: AbRun) -> bool:
+    """Return True if every engine has the same executable on both sides."""
+    shas = [{e.name: e.binary_sha256 for e in s.engines} for s in (run.a, run.b)]
+    return shas[0] == shas[1]
 
 
 def share_of_all(disturbed: int, repetitions: int) -> str:
