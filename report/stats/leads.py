@@ -24,6 +24,7 @@ simulation.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,6 +133,23 @@ def leads(times: Any, spread: Floats, run_freedom: float) -> Leads:
         half_margins=t.isf(ALPHA, run_freedom) * half_errors,
         errors=errors,
     )
+
+
+def by_machine(times: Any, machines: Sequence[str]) -> dict[str, Leads]:
+    """Return the leads on each machine, with the spread within machines.
+
+    `machines` has the machine of each round of `times` (engines, rounds).  {} of one
+    machine, and without a spread: no machine has two rounds.
+    """
+    logs, owners = np.asarray(times, float), np.asarray(machines)
+    names, rounds = sorted({*machines}), len(machines)
+    run_freedom = rounds - len(names)
+    if run_freedom < 1 or len(names) < 2:
+        return {}
+    means = [logs[:, owners == m].mean(axis=1) for m in machines]
+    within = logs - np.stack(means, axis=1)
+    spread = spreads(within) * math.sqrt(rounds / run_freedom)
+    return {m: leads(logs[:, owners == m], spread, run_freedom) for m in names}
 
 
 def _medians_of_others(logs: Floats) -> Floats:

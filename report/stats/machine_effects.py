@@ -20,6 +20,7 @@ from report.stats.aligned_ranks import Floats
 DEVIATIONS, LEAST_BIAS, LEAST_FACTOR = 3.0, 0.02, 2.0
 # For a judgement: machines, and blocks of each.
 LEAST_MACHINES, LEAST_BLOCKS = 3, 5
+DISAGREE = 0.01  # p of the test that machines agree, below which they disagree
 _LEAST_ERROR = 1e-9  # of equal times
 _NORMAL = 1.4826  # standard deviations of a normal distribution in a median deviation
 # Variances, times the number of values: of their median, and of the log of their median
@@ -77,6 +78,17 @@ def control_deviations(logs: ControlLogs) -> dict[str, ControlDeviation]:
     wide &= spreads - np.median(spreads) > math.log(LEAST_FACTOR)
     outs = dict(zip(judged, biased | wide, strict=True))
     return {m: replace(of, is_out=bool(outs.get(m))) for m, of in found.items()}
+
+
+def machines_against(
+    leads: Mapping[str, float], errors: Mapping[str, float]
+) -> tuple[str, ...]:
+    """Return the machines with a lead below 0, if machines are shown to disagree.
+
+    Both are by machine, as p_of_agreement() has them.
+    """
+    p = p_of_agreement([*leads.values()], [errors[name] for name in leads])
+    return tuple(m for m, lead in leads.items() if lead < 0) if p <= DISAGREE else ()
 
 
 def p_of_agreement(leads: Any, errors: Any) -> float:

@@ -22,14 +22,13 @@ from report.model.run import Cell, Measured
 from report.stats import leads
 from report.stats.aligned_ranks import Floats
 from report.stats.leads import Leads
-from report.stats.machine_effects import p_of_agreement
+from report.stats.machine_effects import machines_against
 from report.stats.shifts import as_log, as_share
 from report.terms import numbers
 from report.verdict import eligibility
 from report.verdict.metric import LEVEL, Metric
 
 LEAST_REPETITIONS = 3  # of each engine, for any verdict
-DISAGREE = 0.01  # p of the test that machines agree, below which no engine wins
 _MANY = 100  # repetitions; if more are needed, a quieter machine is better advice
 
 
@@ -136,21 +135,9 @@ class _Field:
         return _Field(engines, values, self.machines)
 
     def leads_by_machine(self) -> dict[str, Leads]:
-        """Return the leads on each machine, with the spread within machines.
-
-        {} of one machine, and without a spread: no machine has two rounds.
-        """
-        machines = np.asarray([self.machines[number] for number in self._common])
-        names = sorted(map(str, {*machines}))
-        freedom = self.rounds - len(names)
-        if freedom < 1 or len(names) < 2:
-            return {}
-        means = [self.times[:, machines == m].mean(axis=1) for m in machines]
-        within = self.times - np.stack(means, axis=1)
-        spread = leads.spreads(within) * math.sqrt(self.rounds / freedom)
-        return {
-            m: leads.leads(self.times[:, machines == m], spread, freedom) for m in names
-        }
+        """Return the leads on each machine; {} if they are unknown."""
+        machines = [self.machines[number] for number in self._common]
+        return leads.by_machine(self.times, machines)
 
     @property
     def is_of_many(self) -> bool:
@@ -311,9 +298,9 @@ def _split(order: Sequence[str], field: _Field) -> dict[str, tuple[str, ...]]:
     split = {}
     for name, place in zip(order[1:], others, strict=True):
         logs = {m: float(of.logs[best, place]) for m, of in by_machine.items()}
-        errors = [float(of.errors[best, place]) for of in by_machine.values()]
-        if len(logs) > 1 and p_of_agreement([*logs.values()], errors) <= DISAGREE:
-            split[name] = tuple(m for m, log in logs.items() if log < 0)
+        errors = {m: float(of.errors[best, place]) for m, of in by_machine.items()}
+        if against := machines_against(logs, errors):
+            split[name] = against
     return split
 
 
