@@ -6,7 +6,7 @@ from report.formats import ab_text
 from report.model import build_facts
 from report.terms.text_table import escaped
 from report.verdict.ab_verdicts import AbResult
-from report.words import ab_words, summary_badges
+from report.words import ab_machines, ab_words, summary_badges
 from report.words.ab_counts import changed, count_rows, counts_summary, counts_table
 
 
@@ -39,6 +39,7 @@ def render(result: AbResult) -> str:
     # Only the HTML page lists the counts that did not change.
     if rows := [*changed(counts), *(row for row in counts if row.alert)]:
         blocks.append(counts_table(rows).markdown())
+    blocks += _machines(result)
     blocks.append(
         "Rates are in ops/s; changes are those of side B relative to side A;"
         f" {escaped(ab_words.rule_text(run.plan.rule))}."
@@ -46,3 +47,19 @@ def render(result: AbResult) -> str:
     if next_step := ab_text.next_step(result):
         blocks.append(f"Next: {escaped(next_step)}")
     return "\n\n".join(blocks) + "\n"
+
+
+def _machines(result: AbResult) -> list[str]:
+    """Return the section of the machines; [] of a run that names none."""
+    of = ab_machines.machines(result)
+    if of is None:
+        return []
+    disagreements = [f"- {escaped(text)}" for text in of.disagreements]
+    return [
+        "## Machines",
+        escaped(ab_machines.MACHINE_RULE),
+        of.about.markdown(),
+        *(["\n".join(disagreements)] if disagreements else []),
+        f"{escaped(of.title)}{':' if of.changes else '.'}",
+        *(table.markdown() for table in of.changes),
+    ]

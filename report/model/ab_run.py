@@ -43,6 +43,11 @@ class Round:
     a: tuple[Repetition, Repetition]
     b: tuple[Repetition, Repetition]
 
+    @property
+    def machine(self) -> str:
+        """The machine that measured it, in a run of several; otherwise ""."""
+        return self.a[0].record.get("machine") or ""
+
 
 @dataclass(frozen=True)
 class AbCell:

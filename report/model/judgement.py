@@ -50,22 +50,22 @@ class Judgement:
     @property
     def rate_change(self) -> float:
         """The change of ops/s as a share: -0.05 is 5 % slower."""
-        return _share(-self.log_shift)
+        return share_of(-self.log_shift)
 
     @property
     def time_change(self) -> float:
         """The change of the time per operation as a share: 0.05 is 5 % slower."""
-        return _share(self.log_shift)
+        return share_of(self.log_shift)
 
     @property
     def rate_interval(self) -> tuple[float, float] | None:
         """The interval of rate_change, low to high."""
         if self.log_low is None or self.log_high is None:
             return None
-        return _share(-self.log_high), _share(-self.log_low)
+        return share_of(-self.log_high), share_of(-self.log_low)
 
 
-def _share(log_ratio: float) -> float:
+def share_of(log_ratio: float) -> float:
     """Return the log of a ratio as a share; infinite if it overflows."""
     return math.expm1(log_ratio) if log_ratio < _MOST else math.inf
 

@@ -17,7 +17,7 @@ from report.model.plan import Engine
 from report.page import ab_forest, frame, identity, raw_data
 from report.terms import numbers
 from report.verdict.ab_verdicts import AbResult
-from report.words import ab_builds, ab_words, provenance, summary_badges
+from report.words import ab_builds, ab_machines, ab_words, provenance, summary_badges
 from report.words.ab_counts import changed, count_rows, counts_summary, counts_table
 from report.words.ab_words import AbRow
 from report.words.verdict_rows import change_of, interval_of, sides_of
@@ -87,6 +87,8 @@ def render(result: AbResult) -> str:
         looks=identity.looks(engines),
         started=provenance.started(run.plan.run),
         machine=build_facts.machine_line(run.plan),
+        machines=ab_machines.machines(result),
+        machine_rule=ab_machines.MACHINE_RULE,
         summary=ab_words.summary(result),
         engines_told=ab_words.engines_summary(result),
         regressed_counts=ab_words.regressed_counts(result),

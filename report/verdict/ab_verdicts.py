@@ -162,7 +162,7 @@ def suspects(run: AbRun) -> Suspects:
     cells = _screened(run)
     if not cells:
         return Suspects((), ())
-    a, b = _stacked([cell.screen for cell in cells])
+    a, b = stacked([cell.screen for cell in cells])
     slower, faster = ab_decision.suspects(a, b, run.plan.rule)
     return Suspects(
         tuple(c.name for c, flag in zip(cells, slower, strict=True) if flag),
@@ -192,7 +192,7 @@ def _judge_cell(cell: AbCell, rule: AbRule, nominated: Suspects) -> CellResult:
     rounds = cell.confirm if suspected and cell.confirm else cell.screen
     if not rounds:
         return _result(cell, _unmeasured(rule), ())
-    a, b = (side[0] for side in _stacked([rounds]))
+    a, b = (side[0] for side in stacked([rounds]))
     slower = len(nominated.slower) if cell.name in nominated.slower else 0
     faster = len(nominated.faster) if cell.name in nominated.faster else 0
     verdict, reason = _undecided(cell, rule, slower or faster)
@@ -339,7 +339,7 @@ def _judge_engine(
     rounds, and would find half as many of the changes.
     """
     rounds = [r for cell in cells for r in cell.screen]
-    a, b = (side[0] for side in _stacked([rounds]))
+    a, b = (side[0] for side in stacked([rounds]))
     of_engine = [c for c in run.cells if c.name.engine == engine and not c.failure]
     if len(cells) < len(of_engine):
         verdict: Verdict | None = Verdict.INCONCLUSIVE
@@ -356,7 +356,7 @@ def _screened(run: AbRun) -> list[AbCell]:
     return [c for c in run.cells if not c.failure and len(c.screen) >= planned]
 
 
-def _stacked(cells: Sequence[Sequence[Round]]) -> tuple[Floats, Floats]:
+def stacked(cells: Sequence[Sequence[Round]]) -> tuple[Floats, Floats]:
     """Return the logs of the times of a and of b, each of shape (cells, rounds, 2).
 
     All cells must have the same number of rounds.  Raises ValueError unless every

@@ -1,26 +1,36 @@
 """The machines of a run of many: each one's control, and its ratios in every chart.
 
 Ratios are of times per operation within blocks, medians over the blocks of a machine.
-They are how many times as long an engine needs as the first of its ranking.
+They are how many times as long an engine needs as the first of its ranking.  Of an A/B
+run they are the changes of the verdicts, from the rounds of one machine each.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from report.model.ab_rule import PAIRS_PER_ROUND
+from report.model.ab_run import CONFIRM, AbRun, Round
 from report.model.plan import Engine
 from report.model.run import Measurement, Run
+from report.stats import leads, shifts
 from report.stats.machine_effects import (
     DEVIATIONS,
     LEAST_BIAS,
     LEAST_BLOCKS,
     LEAST_FACTOR,
     ControlDeviation,
+    machines_against,
 )
 from report.terms import numbers
 from report.trust.pooling import all_of, deviations_of
+from report.verdict.ab_verdicts import AbResult, CellResult, stacked
 from report.verdict.comparison import Chart, Comparison
 from report.verdict.contest import Ranking
 
@@ -33,6 +43,10 @@ RULE = (
     " spread. Figures are how many times as long an engine needs as the first, medians"
     " over blocks; under 1, it is faster on that machine."
 )
+
+# Rounds of a machine, for the test whether machines of an A/B run disagree: one block,
+# in which drift cancels.
+LEAST_ROUNDS = 2
 
 
 @dataclass(frozen=True)
@@ -160,3 +174,75 @@ def split_sentences(charts: Sequence[MachineChart]) -> list[str]:
         for of in charts
         for title, machines in of.split.items()
     ]
+
+
+@dataclass(frozen=True)
+class AbMachine:
+    """One machine of an A/B run, with the whole rounds that it measured, by stage."""
+
+    name: str
+    facts: Mapping[str, object]
+    screen: int
+    confirm: int
+
+
+@dataclass(frozen=True)
+class MachineShifts:
+    """The change of a cell on each machine that has rounds of the judged stage.
+
+    `by_machine` has shifts (report/stats/shifts.py).  `against` are the machines on
+    which it has the other direction than over all, where a cell that was confirmed
+    shows that machines disagree.
+    """
+
+    cell: CellResult
+    by_machine: Mapping[str, float]
+    against: tuple[str, ...]
+
+
+def ab_machines_of(run: AbRun) -> list[AbMachine]:
+    """Return the machines of an A/B run; [] of a run that names none."""
+    screen = Counter(r.machine for cell in run.cells for r in cell.screen)
+    confirm = Counter(r.machine for cell in run.cells for r in cell.confirm)
+    return [
+        AbMachine(name, facts, screen[name], confirm[name])
+        for name, facts in run.plan.machines.items()
+    ]
+
+
+def shifts_by_machine(result: AbResult) -> list[MachineShifts]:
+    """Return the changes on each machine of the cells that were confirmed.
+
+    If none was, of all that have rounds; [] of a run that names no machines.
+    """
+    judged = [c for c in result.cells if c.stage and result.run.plan.machines]
+    confirmed = [cell for cell in judged if cell.stage == CONFIRM]
+    return [_shifts(result.run, cell) for cell in confirmed or judged]
+
+
+def _shifts(run: AbRun, cell: CellResult) -> MachineShifts:
+    of_cell = run.cell(cell.name)
+    is_confirmed = cell.stage == CONFIRM
+    by_machine: dict[str, list[Round]] = {name: [] for name in run.plan.machines}
+    for one in of_cell.confirm if is_confirmed else of_cell.screen:
+        by_machine[one.machine].append(one)
+    having = {name: rounds for name, rounds in by_machine.items() if rounds}
+    own = {name: float(shifts.shift(*stacked([of]))[0]) for name, of in having.items()}
+    return MachineShifts(cell, own, _against(cell, having, own) if is_confirmed else ())
+
+
+def _against(
+    cell: CellResult, rounds: Mapping[str, Sequence[Round]], own: Mapping[str, float]
+) -> tuple[str, ...]:
+    """Return the machines whose change has the other direction, if they disagree."""
+    tested = {name: of for name, of in rounds.items() if len(of) >= LEAST_ROUNDS}
+    if cell.judgement is None or not tested:
+        return ()
+    whole = [one for of in tested.values() for one in of]
+    # The first repetition of a in a round is paired with the first of b.
+    times = np.stack([side.ravel() for side in stacked([whole])])
+    owners = [one.machine for one in whole for _ in range(PAIRS_PER_ROUND)]
+    paired = leads.by_machine(times, owners)
+    errors = {name: float(of.errors[0, 1]) for name, of in paired.items()}
+    direction = math.copysign(1, cell.judgement.log_shift)
+    return machines_against({name: direction * own[name] for name in errors}, errors)

@@ -20,7 +20,11 @@ from tests.builders import (
     synthetic_run,
     synthetic_sweep,
 )
-from tests.fleet.many_machines import machine_times, many_machines_run
+from tests.fleet.many_machines import (
+    machine_times,
+    many_machines_run,
+    on_machines,
+)
 from tests.pages import test_history_page
 
 _REASON = "a reason of many words, " * 12 + "/a/path/without/a/break" * 8
@@ -74,8 +78,11 @@ def machines(folder: Path) -> Path:
 
 
 def ab(folder: Path) -> Path:
-    """Write an A/B page: every verdict, counts, long texts, a change off the axis."""
-    run = ab_showcase.varied()
+    """Write an A/B page: every verdict, counts, long texts, machines that disagree."""
+    names = [f"m-{number:08x}" for number in range(1, 6)]
+    names.append("a-machine-with-a-long-name")
+    cell = "beta-tree/batch/fillseqbatch"
+    run = on_machines(ab_showcase.varied(), names, {names[2]: 0.3}, cell)
     cells = list(run.cells)
     cells[-1] = replace(cells[-1], screen=(), failure=Failure("b", "error", _REASON))
     run = ab_rounds.labelled(replace(run, cells=tuple(cells)), "next-" * 12)

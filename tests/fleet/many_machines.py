@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from report.model.ab_run import AbCell, AbRun, Repetition, Round
 from report.model.plan_document import plan_of as plan_of_document
 from report.model.run import Measurement, Run
 from report.model.run_folder import NO_MEASUREMENTS, RecordedRun
@@ -150,3 +152,41 @@ def machine_times(
         return list(map(float, 1e-6 * speeds * factors * wobble))
 
     return {name: [of(name) for _ in range(4)] for name in ("alpha", "beta", CONTROL)}
+
+
+def on_machines(
+    run: AbRun,
+    machines: Sequence[str],
+    slower: Mapping[str, float] | None = None,
+    cell: str = "",
+) -> AbRun:
+    """Return an A/B run whose blocks of two rounds are on these machines in turn.
+
+    `slower` has by how much b is slower on a machine than in `run`, as a logarithm, in
+    `cell`.  Each machine has a speed of its own.
+    """
+
+    def moved_to(machine: str, repetition: Repetition, of: AbCell) -> Repetition:
+        factor = 1 + machines.index(machine) / 10
+        if repetition.side == "b" and str(of.name) == cell:
+            factor *= math.exp((slower or {}).get(machine, 0.0))
+        record: Any = {**repetition.record, "machine": machine}
+        ns_per_op = repetition.ns_per_op * factor
+        return replace(repetition, ns_per_op=ns_per_op, record=record)
+
+    def of_round(one: Round, of: AbCell) -> Round:
+        machine = machines[(one.number - 1) // 2 % len(machines)]
+        a, b = ([moved_to(machine, r, of) for r in side] for side in (one.a, one.b))
+        return replace(one, a=(a[0], a[1]), b=(b[0], b[1]))
+
+    cells = tuple(
+        replace(
+            of,
+            screen=tuple(of_round(one, of) for one in of.screen),
+            confirm=tuple(of_round(one, of) for one in of.confirm),
+        )
+        for of in run.cells
+    )
+    own = {"logical_cpus": 2, "memory_gib": 8, "file_system": "ext4", "kernel": "6.1.0"}
+    facts = {m: {"cpu_model": f"of {m}", **own} for m in sorted({*machines})}
+    return replace(run, cells=cells, plan=replace(run.plan, machines=facts))

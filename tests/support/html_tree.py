@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-_VOID = {"meta", "link", "img", "br", "col", "input"}
+_VOID = {"meta", "link", "img", "br", "wbr", "col", "input"}
+# Open elements that a start tag ends; their end tags are optional in HTML.
+_ENDED = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("td", "th", "tr")}
 
 
 class Element:
@@ -60,6 +62,8 @@ class _Parser(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        while self._here.parent and self._here.tag in _ENDED.get(tag, ()):
+            self._here = self._here.parent
         element = Element(tag, {n: value or "" for n, value in attrs}, self._here)
         self._here.parts.append(element)
         if tag not in _VOID:
