@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from report.model.ab_rule import PAIRS_PER_ROUND
-from report.model.ab_run import CONFIRM, AbRun, Round
+from report.model.ab_rule import CONFIRM, PAIRS_PER_ROUND
+from report.model.ab_run import AbRun, Round
 from report.model.plan import Engine
 from report.model.run import Measurement, Run
 from report.stats import leads, shifts
