@@ -34,6 +34,13 @@ def test_the_container_sets_up_as_the_readme_does() -> None:
     assert "WORKDIR /kvmatrix\nCOPY . .\n" in text
 
 
+def test_the_image_has_nothing_that_git_ignores() -> None:
+    text = (EXAMPLES / "Containerfile.dockerignore").read_text()
+    left_out = {line.rpartition("/")[2] for line in text.splitlines()}
+    ignored = (ROOT / ".gitignore").read_text().split()
+    assert {line.strip("/") for line in ignored} < left_out
+
+
 @pytest.mark.slow
 def test_the_steps_of_the_workflow_give_one_run(tmp_path: Path) -> None:
     steps = blocks(WORKFLOW)
