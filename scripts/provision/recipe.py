@@ -11,7 +11,7 @@ from report.config.source_table import NO_BUILD
 from scripts.basis.commands import output_of
 
 # Increase this when a change in this file requires every engine to be recompiled.
-RECIPE = 1
+RECIPE = 2
 
 _BUILD = "kvmatrix-build"
 _REPOSITORY = Path(__file__).resolve().parents[2]
@@ -94,7 +94,12 @@ def unpacking(job: Job) -> list[list[str]]:
 
 
 def environment(job: Job, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the build, with our flags and no others."""
+    """Return the environment of the build, with our flags and no others.
+
+    A library depends neither on where it is compiled nor on when: machines that build
+    the same commit then have the same executables (report/docs/FLEETS.md).
+    """
+    here = f"-ffile-prefix-map={job.tree}={job.source.package}"
     headers = " ".join(f"-I{path}/include" for path in job.dependencies)
     libraries = " ".join(f"-L{path}/lib" for path in job.dependencies)
     cmake = job.source.build == "cmake"
@@ -103,9 +108,10 @@ def environment(job: Job, environ: Mapping[str, str]) -> dict[str, str]:
         "LC_ALL": "C",
         "CC": job.compiler.cc,
         "CXX": job.compiler.cxx,
+        "SOURCE_DATE_EPOCH": "0",
         # CMake adds CMAKE_*_FLAGS_RELEASE itself, and does not read CPPFLAGS.
-        "CFLAGS": headers if cmake else job.flags,
-        "CXXFLAGS": headers if cmake else job.flags,
+        "CFLAGS": f"{headers if cmake else job.flags} {here}",
+        "CXXFLAGS": f"{headers if cmake else job.flags} {here}",
         "CPPFLAGS": headers,
         "LDFLAGS": libraries,
     }

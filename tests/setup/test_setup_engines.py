@@ -155,7 +155,8 @@ def test_a_build_sees_our_flags_and_the_prefixes_it_needs_only() -> None:
         jobs=2,
     )
     env = recipe.environment(job, {"PATH": "/bin", "CFLAGS": "-O3", "LD_PRELOAD": "x"})
-    assert env["CFLAGS"] == FLAGS
+    assert env["CFLAGS"] == f"{FLAGS} -ffile-prefix-map=/tree=fake"
+    assert env["SOURCE_DATE_EPOCH"] == "0"
     assert env["CPPFLAGS"] == "-I/cache/need/include"
     assert env["LDFLAGS"] == "-L/cache/need/lib"
     assert "LD_PRELOAD" not in env

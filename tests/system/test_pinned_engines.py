@@ -1,11 +1,13 @@
 """The engines of set-up are the pinned releases, compiled alike, without assertions."""
 
 import json
+import os
 import subprocess
 
 import pytest
 
 from report.config.pinned_source import CrateSource, PinnedSource
+from scripts.basis.cache import cache_dir
 from scripts.provision.presets import read_flags
 from tests.places import BUILD, ROOT
 from tests.support.real_engines import ENGINES, config
@@ -48,6 +50,12 @@ def test_an_executable_does_not_depend_on_where_the_sources_are(engine: str) -> 
     executable = (BUILD / "drivers" / f"db_bench_{engine}").read_bytes()
     assert b"drivers/options" in executable
     assert f"{ROOT}/drivers".encode() not in executable
+    assert str(cache_dir(os.environ)).encode() not in executable
+
+
+def test_an_executable_does_not_depend_on_when_it_was_built() -> None:
+    executable = (BUILD / "drivers/db_bench_rocksdb").read_bytes()
+    assert b"rocksdb_build_date:1970-01-01" in executable
 
 
 def test_the_page_of_a_version_shows_all_of_that() -> None:
