@@ -71,7 +71,7 @@ def test_the_pods_of_the_job_give_one_run(tmp_path: Path) -> None:
     count = re.search(r"completions: (\d+)", text)
     assert count
     for index in range(int(count[1])):
-        env = {"JOB_COMPLETION_INDEX": str(index), "KVMATRIX_MACHINE": f"node-{index}"}
+        env = {"JOB_COMPLETION_INDEX": str(index), "NODE": f"node-{index}.example"}
         done = subprocess.run(
             ["/bin/sh", "-euc", command],
             env={"PATH": "/usr/bin:/bin", **env},
