@@ -44,9 +44,9 @@ from scripts.planning.engine_choice import finder
 from scripts.request import options
 from scripts.request.ab_options import AB_SELECTION, AbOptions
 from scripts.request.fleet_options import FLEET_OPTIONS, FleetSite
-from scripts.request.option_types import HelpGroup
 from scripts.request.selection import RunOptions, read_config, selection_of, suite_of
 from scripts.request.shard_options import refuse_no_control
+from scripts.request.verb_group import HelpGroup
 from scripts.show.ab_view import make_ab_view
 from scripts.show.fleet_view import fleet_lines, fleet_view
 from scripts.show.output import Output, print_note, shown

@@ -15,12 +15,12 @@ from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import (
     ChoiceType,
-    HelpGroup,
     IntegerType,
     LabelType,
     check_globs,
     matching,
 )
+from scripts.request.verb_group import HelpGroup
 from scripts.show.output import print_error, shown
 from scripts.store.run_store import JUDGED_KINDS, find_run
 

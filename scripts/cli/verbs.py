@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from scripts.machine.system_access import SystemAccess
-from scripts.request.option_types import VerbGroup
+from scripts.request.verb_group import VerbGroup
 from scripts.store.run_places import ROOT
 
 # Module and function by verb: one start needs one of them.

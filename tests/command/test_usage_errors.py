@@ -55,6 +55,12 @@ def test_a_usage_error_says_where_what_and_what_is_expected(command: str) -> Non
     assert ERRORS[command] in error and not error.endswith(".")
 
 
+def test_without_a_verb_the_help_is_shown() -> None:
+    done, asked = call([]), call(["--help"])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == asked.stdout
+
+
 def test_a_word_with_control_characters_is_shown_on_one_line() -> None:
     done = call(["run", "quick", "\t6\x1b[2J\n::error::x"])
     error = done.stderr.splitlines()[-1]

@@ -1,0 +1,154 @@
+"""The verbs of the command line: their help, their errors, and the recorded command."""
+
+import importlib
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from report.config.toml_table import nearest, unknown
+from report.terms.text_table import one_line
+
+_SIMILAR = 0.7  # of an option that is suggested
+_EXTRA = "Got unexpected extra argument"
+# Of click: a path of the wrong kind.
+_WRONG_KIND = re.compile(r"(Directory|File) (.+) is a (file|directory)\.", re.DOTALL)
+# What lists the values of a missing argument, by the argument's name in the help.
+_LISTED = {"SUITE": "scripts/kvmatrix list suites"}
+# Options whose value is a path of this machine, or its part of a run of many: not part
+# of a recorded command.
+_PLACES = (
+    *("--data-dir", "--results-dir", "--build-dir", "--configs-dir"),
+    *("--a", "--b", "--device", "--format-device"),
+    *("--shard", "--machine", "--times", "--like", "--on", "--nodes", "--slurm"),
+)
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn click's usage errors into the form of this project's errors.
+
+    They then begin with the option or argument, do not end with a full stop, and show
+    no control character of a word.
+    """
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise  # its message is --help
+    except click.UsageError as error:
+        raise click.UsageError(one_line(_problem(error)), error.ctx) from None
+
+
+def _problem(error: click.UsageError) -> str:
+    """Return what is wrong with a command line."""
+    match error:
+        case click.NoSuchOption():
+            options = error.ctx.command.params if error.ctx else []
+            long = (name for option in options for name in option.opts if name[2:])
+            hint = nearest(error.option_name, long, _SIMILAR)
+            return f"unknown option {error.option_name!r}{hint}; see --help"
+        case click.NoSuchCommand():
+            verbs: list[str] = []
+            if error.ctx and isinstance(error.ctx.command, click.Group):
+                verbs = error.ctx.command.list_commands(error.ctx)
+            return unknown("verb", error.command_name, verbs)
+        case click.MissingParameter():
+            name = _shown_name(error.param, error.ctx)
+            listed = _LISTED.get(name, "scripts/kvmatrix list runs")
+            return f"{name} is missing; see: {listed}"
+        case click.BadParameter():
+            name = _shown_name(error.param, error.ctx)
+            message = _plain(error.message)
+            return f"{name}: {message}" if name else message
+        case click.BadOptionUsage() | click.BadArgumentUsage():
+            return _plain(error.message)
+    if error.message.startswith(_EXTRA):
+        return f"{error.message.removeprefix('Got ')}; see --help"
+    return error.message
+
+
+def _shown_name(param: click.Parameter | None, ctx: click.Context | None) -> str:
+    """Return an option's long name, or an argument's name in the help."""
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return param.make_metavar(ctx).strip("[].") if param and ctx else ""
+
+
+def _plain(message: str) -> str:
+    """Return one of click's sentences without its capital and its full stop."""
+    if match := _WRONG_KIND.fullmatch(message):
+        expected, path, kind = match.groups()
+        return f"{path} is a {kind}; expected a {expected.lower()}"
+    return message[:1].lower() + message[1:].removesuffix(".")
+
+
+class HelpGroup(click.Group):
+    """A group whose --help calls its commands verbs, as errors and documents do."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not self.invoke_without_command:
+            self.subcommand_metavar = "VERB [ARGS]..."
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """Print the verbs, each with one line of help."""
+        listed = ((n, self.get_command(ctx, n)) for n in self.list_commands(ctx))
+        verbs = [(name, verb) for name, verb in listed if verb and not verb.hidden]
+        names = [name for name, _ in verbs]
+        limit = formatter.width - 6 - max(map(len, names))  # as click has it
+        with formatter.section("Verbs"):
+            formatter.write_dl(
+                [(name, verb.get_short_help_str(limit)) for name, verb in verbs]
+            )
+
+
+class VerbGroup(HelpGroup):
+    """A group with the project's own error texts, which records the command line.
+
+    `verbs` are the modules and functions of the verbs.  A verb is imported when it is
+    called, since most need libraries that load slowly.
+    """
+
+    def __init__(self, *args: Any, verbs: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._verbs = verbs
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Return the names of all verbs."""
+        return sorted(self._verbs)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        """Import and return a verb; None if the name is unknown."""
+        module, _, function = self._verbs.get(name, "").partition(":")
+        if not module:
+            return None
+        command: click.Command = getattr(importlib.import_module(module), function)
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options before the verb, and record the command line."""
+        ctx.meta["command"] = recorded_command(args)
+        with plain_errors():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Parse the options of the verb and run it; errors are plain_errors()."""
+        with plain_errors():
+            return super().invoke(ctx)
+
+
+def recorded_command(args: Sequence[str]) -> str:
+    """Return the command as it is recorded: without the folders of this machine."""
+    recorded: list[str] = []
+    words = iter(args)
+    for word in words:
+        if word in _PLACES:
+            next(words, None)
+        elif not word.startswith(tuple(f"{place}=" for place in _PLACES)):
+            recorded.append(word)
+    return shlex.join(["kvmatrix", *recorded])
