@@ -134,6 +134,9 @@ function(add_driver name source)
   write_build_facts(${name} "${packages}")
   add_library(driver_${name} OBJECT ${source} ${arg_ALSO} ${facts})
   target_include_directories(driver_${name} SYSTEM PUBLIC ${headers})
+  list(TRANSFORM headers PREPEND -fmacro-prefix-map=)  # as kvmatrix_options has it
+  list(TRANSFORM headers APPEND /=)
+  target_compile_options(driver_${name} PRIVATE ${headers})
   target_compile_definitions(driver_${name} PRIVATE ${arg_DEFINES})
   set_property(TARGET driver_${name} PROPERTY KNOWN_FAILURES ${arg_KNOWN_FAILURES})
   target_link_libraries(driver_${name}
