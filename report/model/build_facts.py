@@ -12,6 +12,8 @@ from report.model.plan import Engine, Plan
 from report.model.run import Run
 from report.terms import numbers
 
+DIFFERS = "differs"  # a fact that the machines of a run do not have in common
+
 
 @dataclass(frozen=True)
 class Build:
@@ -63,18 +65,16 @@ def _codec(described: Description) -> str:
 
 
 def machine_line(plan: Plan | AbPlan) -> str:
-    """Describe the machine of a plan in one line, or what its machines have in common.
-
-    Facts that they do not have in common say so.
-    """
+    """Describe the machine of a plan, or what its machines share, in one line."""
     words = machine_words(plan.machine)
     if not plan.machines:
         return words
-    return f"{numbers.count(len(plan.machines), 'machine')}: {words}"
+    count = numbers.count(len(plan.machines), "machine")
+    return f"{count}: {words}" if words else count
 
 
 def machine_words(machine: Mapping[str, object]) -> str:
-    """Describe a machine in one line, without unknown facts."""
+    """Describe a machine in one line, without facts that are unknown or differ."""
     facts = (
         ("machine", "{}"),  # of many
         ("cpu_model", "{}"),
@@ -83,8 +83,8 @@ def machine_words(machine: Mapping[str, object]) -> str:
         ("file_system", "{}"),
         ("kernel", "kernel {}"),
     )
-    texts = [form.format(machine[name]) for name, form in facts if machine.get(name)]
-    return " · ".join(texts)
+    known = {name: fact for name, fact in machine.items() if fact and fact != DIFFERS}
+    return " · ".join(form.format(known[name]) for name, form in facts if name in known)
 
 
 def text_of(value: Any) -> str:

@@ -12,6 +12,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from report.model.ab_plan import AbPlan
+from report.model.build_facts import DIFFERS
 from report.model.history_entry import (
     AB,
     RUN,
@@ -26,6 +28,7 @@ from report.model.history_folder import entry_of_document
 from report.model.plan import CONTROL, CellName, Engine, Scenario
 from report.model.run import Run
 from report.stats import repetition_stats
+from report.terms import numbers
 from report.verdict.ab_verdicts import AbResult, CellResult
 
 # Keys of a definition that older runs do not have.  They are not hashed, because that
@@ -47,6 +50,8 @@ def entries_of(run: Run | AbResult, label: str = "") -> list[HistoryEntry]:
     """Return the entries of a run: one, or one of each machine that is pooled.
 
     The entry of a machine has its name in the machine's facts and in that of the run.
+    An A/B run of several machines has one entry, of these machines together: their
+    rounds give one ratio, and their rates are not those of another set of machines.
     """
     if isinstance(run, AbResult) or not run.plan.machines:
         return [entry_of(run, label)]
@@ -128,7 +133,7 @@ def _of_ab(result: AbResult, label: str) -> HistoryEntry:
         kind=AB,
         label=label or run.b.label,
         lines_sha256=run.lines_sha256,
-        machine=dict(run.plan.machine),
+        machine=_machine(run.plan),
         suite=run.plan.suite.name,
         seed=run.plan.seed,
         reference=reference,
@@ -140,6 +145,16 @@ def _of_ab(result: AbResult, label: str) -> HistoryEntry:
             for cell in result.cells
         ),
     )
+
+
+def _machine(plan: AbPlan) -> dict[str, object]:
+    """Return the facts of the machine, or those of several and which these are."""
+    if not plan.machines:
+        return dict(plan.machine)
+    facts = {name: fact for name, fact in plan.machine.items() if fact != DIFFERS}
+    digest = hashlib.sha256("\n".join(sorted(plan.machines)).encode()).hexdigest()
+    count = numbers.count(len(plan.machines), "machine")
+    return {**facts, "machine": f"{count} ({digest[:8]})"}
 
 
 def _builds(engines: Sequence[Engine]) -> dict[str, EntryBuild]:

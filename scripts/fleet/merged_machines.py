@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from report.model.build_facts import DIFFERS
 from report.terms.checksum import KEY
 
-_VARIES = "differs"  # a fact that the machines do not have in common
 _OF_ONE_RUN = ("plan", "schema", KEY)
 
 
 def in_common(machines: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """Return the facts of machines, with "differs" for those that differ."""
+    """Return the facts of machines, with DIFFERS for those that differ."""
     keys = {key for facts in machines for key in facts}
     values = {key: [facts.get(key) for facts in machines] for key in sorted(keys)}
     return {
-        key: found[0] if all(value == found[0] for value in found) else _VARIES
+        key: found[0] if all(value == found[0] for value in found) else DIFFERS
         for key, found in values.items()
     }
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from report.model.build_facts import DIFFERS, machine_words
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
+from report.verdict.new_history_entry import entry_of
 from tests.builders.synthetic_durability import setting, tried
 from tests.fleet.many_machines import content, lines_of, moved
 from tests.support.command_line import CommandResult
@@ -119,6 +121,18 @@ def test_a_slower_build_is_confirmed_on_several_machines(lab: Lab) -> None:
     assert [len(cell.confirm) for cell in result.run.cells] == [5, 0]
     again = merge(lab, *reversed(folders), merged)[1]
     assert content(again) == content(both)
+
+
+def test_its_history_is_that_of_these_machines_together(lab: Lab) -> None:
+    """Other machines have other rates: a change of machines is no step."""
+    folders = screened(lab, 2)
+    _, both = merge(lab, *folders)
+    _, one = merge(lab, folders[0])
+    entries = [entry_of(judge(load_ab_run(folder))) for folder in (both, one)]
+    names = [str(entry.machine["machine"]) for entry in entries]
+    assert names[0].startswith("2 machines (") and names[1].startswith("1 machine (")
+    assert entries[0].machine_key != entries[1].machine_key
+    assert machine_words({"cpu_model": DIFFERS, "logical_cpus": 2}) == "2 CPUs"
 
 
 def test_passports_are_those_of_the_place_where_shards_are_merged(lab: Lab) -> None:
