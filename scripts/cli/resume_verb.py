@@ -49,8 +49,9 @@ def resume(
 
     RUN is a run's name or a unique prefix of it, a path, @last, or @-2 for the run
     before the last.  Fails if the machine, an executable or a setting has changed.  To
-    resume an A/B run, pass its builds with --a and --b (only --a for an --aa run).  A
-    merged A/B run is confirmed on several machines: pass --shard on each.
+    resume an A/B run, pass its builds with --a and --b (only --a for an --aa run).  To
+    confirm the suspects of a merged A/B run, do so on each machine with a --shard of
+    its own.  Of another merged run, resume the shards.
 
     \b
     Examples:
@@ -63,7 +64,8 @@ def resume(
     Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
     damaged files, too little memory or disk space, or a directory that another run is
     using; 3 some cells failed or are missing (all other results are saved), or the run
-    is unfinished; 5 nothing could be measured, judged or compared; 130 interrupted.
+    is unfinished; 4 the machine is unfit (the canary of a shard failed); 5 nothing
+    could be measured, judged or compared; 130 interrupted.
     """
     output, named = Output.of(given), RunPlaces.of(given)
 
@@ -80,13 +82,12 @@ def resume(
             option = "--shard" if given["shard"] else "--a, --b"
             remedy = "pass its build with --build-dir"
             raise click.UsageError(f"{option}: {path.name} is no A/B run; {remedy}")
+        config = read_config(places.configs)
         if kind == DURABILITY:
             from scripts.show.durability_outcome import resumed_durability
 
-            config = read_config(places.configs)
             with open_runner(places, system) as runner:
                 return resumed_durability(path, runner, config, output)
-        config = read_config(places.configs)
         with open_runner(places, system) as runner:
             session = RunSession(runner, view_for(output, places))
             ending = session.resume(path, config)

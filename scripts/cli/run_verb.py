@@ -55,7 +55,8 @@ def run(
     Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, too little
     memory or disk space, or a directory that another run is using; 3 some cells failed
     or are missing (all other results are saved), or the run is unfinished; 4 the
-    machine is unfit (--strict); 5 nothing could be measured; 130 interrupted.
+    machine is unfit (--strict, or the canary of a shard failed); 5 nothing could be
+    measured; 130 interrupted.
     """
     output, places = Output.of(given), RunPlaces.of(given)
     run_options = RunOptions.of(given)

@@ -7,6 +7,7 @@ import json
 import click
 
 from scripts.doctor.doctor_progress import progress_on
+from scripts.doctor.finding_text import EXIT_UNFIT
 from scripts.measure.events import P, SessionResult
 from scripts.measure.session import Session
 from scripts.show.output import Output, Result, print_error, shown
@@ -45,5 +46,6 @@ def conclude(
             click.echo(f"report    {shown_places['report']}")
     if ending.exit_code and not result.is_whole:
         why = f"{ending.message}; " if ending.message else ""
-        print_error(f"{why}{result.kept} are kept; continue with:\n  {resume}", code)
+        more = "" if ending.exit_code == EXIT_UNFIT else f"; continue with:\n  {resume}"
+        print_error(f"{why}{result.kept} are kept{more}", code)
     return code

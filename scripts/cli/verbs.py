@@ -67,8 +67,8 @@ def main(ctx: click.Context) -> None:
     Exit codes: 0 done; 1 a regression; 2 wrong usage, invalid configuration, damaged
     files, too little memory or disk space, or a directory that another run is using; 3
     some cells failed or are missing (all other results are saved), or the run is
-    unfinished; 4 the machine is unfit (--strict), the planned run does not fit on it
-    (plan), or the power cannot be cut here (durability); 5 nothing could be measured,
-    judged or compared; 130 interrupted.
+    unfinished; 4 the machine is unfit (--strict, or the canary of a shard failed), the
+    planned run does not fit on it (plan), or the power cannot be cut here (durability);
+    5 nothing could be measured, judged or compared; 130 interrupted.
     """
     ctx.ensure_object(SystemAccess)

@@ -33,6 +33,11 @@ from scripts.store.run_places import (
 
 _BUILT_LATE = "was missing when this run was planned; start a new run to measure it"
 
+_MERGED = (
+    "it was merged from shards; resume the shard that is unfinished, or measure the one"
+    " that is missing (run --shard), and merge again"
+)
+
 
 @dataclass
 class RunSchedule(Schedule):
@@ -130,6 +135,8 @@ class RunSession(Session[Plan]):
         """Return the state of a run on disk; note the engines that were built late."""
         plan = read_current_plan(path)
         changes = self.runner.changes(plan, config)
+        if plan.machines:
+            changes = [_MERGED]
         lines = load(path).lines
         self.late = self.runner.built_late(plan)
         records = [m.record for m in lines.measurements]

@@ -1,13 +1,16 @@
 """The runs in a results directory, with their suites and states."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from report.durability.durability_folder import final_trials, load_durability
 from report.model.ab_folder import load_ab
+from report.model.ab_plan import AbPlan
+from report.model.plan import Plan
 from report.model.record import Record
 from report.model.run_folder import load
+from report.terms import numbers
 from report.terms.documents import ResultsError
 from report.verdict.ab_judge import judge_ab
 from report.words.provenance import started
@@ -35,8 +38,23 @@ def run_entries(results: Path) -> list[dict[str, Any]]:
 
 def run_row(entry: dict[str, Any]) -> tuple[str, str, str]:
     """Return the row of a run for people."""
-    what = f"{entry['suite']}: {', '.join(entry['engines'])}"
+    suite, shard, machines = entry["suite"], entry.get("shard"), entry.get("machines")
+    if machines:
+        of = f"shard {shard} on {machines[0]}" if shard else _count(machines)
+        suite = f"{suite}, {of}"
+    what = f"{suite}: {', '.join(entry['engines'])}"
     return entry["name"], f"{entry['state']}, {entry['started'] or 'undated'}", what
+
+
+def _count(machines: Sequence[str]) -> str:
+    return numbers.count(len(machines), "machine")
+
+
+def _shares(plan: Plan | AbPlan) -> dict[str, Any]:
+    """Return which shard a run is, and the machines of a run of several."""
+    if plan.shard:
+        return {"shard": str(plan.shard), "machines": [plan.shard.machine]}
+    return {"shard": None, "machines": [*plan.machines]}
 
 
 def _entry(path: Path) -> dict[str, Any]:
@@ -59,6 +77,7 @@ def _run_entry(path: Path) -> dict[str, Any]:
         "engines": [engine.name for engine in plan.engines if not engine.twin_of],
         "state": _state(records, is_whole=not missing_repetitions(plan, records)),
         "started": started(plan.run) or None,
+        **_shares(plan),
     }
 
 
@@ -73,6 +92,7 @@ def _ab_entry(path: Path) -> dict[str, Any]:
         "engines": names,
         "state": _state(records, is_whole=not judge_ab(recorded).unfinished),
         "started": started(plan.run) or None,
+        **_shares(plan),
     }
 
 

@@ -40,6 +40,7 @@ _TIME_CHARS = len("YYYYmmdd-HHMMSS")
 _DATED = re.compile(r"[0-9]{8}-[0-9]{6}\b", re.ASCII)
 _REFERENCES = "the name of a run, a path, @last or @-2"
 _UNFINISHED = ".unfinished-"
+_FLEET = "fleet"  # a purpose
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -55,16 +56,18 @@ def create_usable(folder: Path, purpose: str) -> None:
     """Create the directory of the option --PURPOSE-dir if necessary.
 
     Raises ResultsError, which names the option, if that fails or it is not writable.
+    The folder of a fleet has no option.
     """
     remedy = "choose another directory"
+    name = str(folder) if purpose == _FLEET else f"--{purpose}-dir {folder}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ResultsError(
-            f"--{purpose}-dir {folder}: cannot create: {error.strerror}; {remedy}"
+            f"{name}: cannot create: {error.strerror}; {remedy}"
         ) from error
     if not os.access(folder, os.W_OK):
-        raise ResultsError(f"--{purpose}-dir {folder}: not writable; {remedy}")
+        raise ResultsError(f"{name}: not writable; {remedy}")
 
 
 @contextmanager

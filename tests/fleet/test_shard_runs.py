@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.fleet.many_machines import BENCHMARKS, lines_of, make_site, measure, plan_of
+from tests.fleet.many_machines import (
+    BENCHMARKS,
+    content,
+    lines_of,
+    make_site,
+    measure,
+    plan_of,
+)
 from tests.support.lab import Lab
 
 ROUNDS = 4
@@ -82,12 +89,34 @@ def test_a_finished_shard_is_complete(lab: Lab) -> None:
     assert "nothing to do" in lab.call("resume", "@last").stderr
 
 
+def test_a_merged_run_is_not_resumed(lab: Lab) -> None:
+    """Its lines are those of shards, of which each has a machine."""
+    part = measure(lab, "1/2", "m-1")
+    assert lab.call("merge", str(part)).returncode == 3
+    before = content(lab.run_folder)
+    done = lab.call("resume", "@last")
+    assert done.returncode == 2
+    assert "measure the one that is missing (run --shard), and merge" in done.stderr
+    assert content(lab.run_folder) == before
+
+
+def test_runs_are_listed_with_their_shard_and_machines(lab: Lab) -> None:
+    for index in (1, 2):
+        words = ("-n", "4", "--shard", f"{index}/2", "--machine", f"m-{index}")
+        assert lab.call("run", "lab", *words).returncode == 0
+    assert lab.call("merge", *map(str, lab.results.iterdir())).returncode == 0
+    rows = lab.call("list", "runs", "--results-dir", str(lab.results)).stdout
+    for of in ("shard 1/2 on m-1", "shard 2/2 on m-2", "2 machines"):
+        assert f"lab, {of}: one, two" in rows
+
+
 def test_nothing_is_measured_after_a_canary_that_failed(lab: Lab) -> None:
     lab.scenario(benchmarks=("fillrandom",))
     lab.engine("bad", "crash")
     done = lab.call("run", "lab", "-n", "4", "--shard", "1/2")
     assert done.returncode == 4
     assert "the canary failed, so this machine is not used: bad/base/" in done.stderr
+    assert "continue with" not in done.stderr
     assert {line["pass"] for line in lab.lines()} == {"canary"}
     assert lab.call("resume", "@last").returncode == 4
 
