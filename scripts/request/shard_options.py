@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from report.model.plan_document import PLAN
 from report.terms.limits import MOST_SHARDS
 from scripts.fleet.shard_request import ShardRequest
 from scripts.request import options
@@ -79,7 +80,7 @@ SHARD_OPTIONS = options.stacked(
     click.option(
         "--times",
         type=options.FOLDER,
-        metavar="RUN",
+        metavar="DIRECTORY",
         help="With --shard: deal the work by the times in this directory of an earlier"
         " run, the same for all shards, e.g. --times results/20261121-014500-quick."
         "  [default: by a guess]",
@@ -114,9 +115,13 @@ def shard_request(given: Mapping[str, Any]) -> ShardRequest | None:
             raise click.UsageError("--times: deals the work of shards; add --shard I/N")
         return None
     refuse_no_control(given)
+    times = given.get("times")
+    if times and not (times / PLAN).is_file():
+        problem = f"{times} is not the directory of a run: it contains no {PLAN}"
+        raise click.UsageError(f"--times: {problem}")
     index, count = given["shard"]
     machine = given["machine"] or ""
-    return ShardRequest(index, count, machine, given.get("times"), given.get("like"))
+    return ShardRequest(index, count, machine, times, given.get("like"))
 
 
 def refuse_no_control(given: Mapping[str, Any]) -> None:

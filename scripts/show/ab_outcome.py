@@ -8,7 +8,7 @@ from report.model.ab_plan import AbPlan
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from scripts.measure.events import SessionResult
-from scripts.show.output import Output, Result
+from scripts.show.output import MERGE_NEXT, Output, Result
 from scripts.show.print_lines import print_lines
 
 
@@ -53,7 +53,7 @@ class AbShardOutcome(Result):
         for name in self._failed:
             console.print(f"failed    {name}", soft_wrap=True)
         if is_ended:
-            console.print("next      scripts/kvmatrix merge, with all other shards")
+            console.print(MERGE_NEXT)
 
 
 class AbOutcome(Result):

@@ -12,6 +12,8 @@ from rich.console import Console
 from report.terms import titles
 from report.terms.text_table import visible
 
+MERGE_NEXT = "next      scripts/kvmatrix merge, with all other shards"
+
 
 @dataclass(frozen=True)
 class Output:

@@ -22,7 +22,7 @@ from scripts.show.live_table import (
     legend_lines,
     table_lines,
 )
-from scripts.show.output import Glyphs, Output, Result, glyphs_for
+from scripts.show.output import MERGE_NEXT, Glyphs, Output, Result, glyphs_for
 
 _PIPE_WIDTH = 200
 _STAYS_BUSY = (
@@ -174,6 +174,8 @@ class RunResult(Result):
         glyphs = glyphs_for(console.encoding)
         for line in summary_lines(self.board, width, glyphs, self._lines):
             console.print(line, soft_wrap=True)
+        if is_ended and self.board.plan.shard:
+            console.print(MERGE_NEXT)
 
     def _cell(self, name: CellName) -> dict[str, Any]:
         cell = self.board.cell(name.engine, name.scenario, name.benchmark)

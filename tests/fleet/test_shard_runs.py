@@ -1,5 +1,6 @@
 """`run --shard`: what a shard measures, how it resumes, and what is refused."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,9 @@ def test_a_shard_is_resumed(lab: Lab) -> None:
 
 
 def test_a_finished_shard_is_complete(lab: Lab) -> None:
+    shown = lab.call("run", "lab", "-n", "4", "--shard", "1/2")
+    assert shown.stdout.count("next      scripts/kvmatrix merge, with all other") == 1
+    shutil.rmtree(lab.results)
     done = lab.call("run", "lab", "-n", "4", "--shard", "1/2", "--json")
     assert done.returncode == 0
     assert '"finished": 15,\n "planned": 15' in done.stdout
@@ -138,6 +142,7 @@ def test_a_dry_run_shows_the_shard(lab: Lab) -> None:
         (("--shard", "9/9"), "the run has only 8 blocks; use fewer shards"),
         (("--shard", "1/2", "--no-control"), "leave the option out"),
         (("--machine", "m-1"), "add --shard I/N"),
+        (("--shard", "1/2", "--times", "/"), "/ is not the directory of a run"),
         (("--shard", "1/2", "--machine", "Host.example"), "is not a name"),
     ],
 )
