@@ -20,6 +20,7 @@ from scripts.fleet.shard_request import ShardRequest
 from scripts.fleet.shards import units_of_shards, with_canary
 from scripts.forecast.prediction import run_seconds
 from scripts.planning.blocks import blocks_of
+from scripts.planning.canary import canary_failure
 from scripts.store.known_passports import without_passports
 from scripts.store.run_places import CannotStart
 from scripts.store.run_store import all_runs
@@ -31,7 +32,7 @@ def sharded_plan(
     """Return the plan of one shard of a run on the machine of this name.
 
     It has no passports, which are those of one results directory: merging adds them.
-    It begins with the canary unless a run in `results` has that of the same machine.
+    It begins with the canary unless a run in `results` passed that on this machine.
     Raises CannotStart.
     """
     known = _times_of(request.times) if request.times else {}
@@ -60,20 +61,22 @@ def _times_of(run: Path) -> dict[str, float]:
 
 
 def _has_canary(results: Path, plan: Plan, machine: str) -> bool:
-    """Return True if a run of this machine has all of the plan's canary."""
+    """Return True if a run of this machine has passed the plan's canary."""
     own = matrix(plan_document(plan))
     for path in all_runs(results):
         try:
             document = parse_object(read_bytes(path / PLAN), PLAN)
             shard = document.get("shard") or {}
             is_alike = shard.get("canary") and shard.get("machine") == machine
-            if is_alike and matrix(document) == own and _ended_canary(path, plan):
+            if is_alike and matrix(document) == own and _passed_canary(path, plan):
                 return True
         except ResultsError:
             continue  # a damaged run has no canary
     return False
 
 
-def _ended_canary(path: Path, plan: Plan) -> bool:
+def _passed_canary(path: Path, plan: Plan) -> bool:
     due = {plan.cells[i] for unit in plan.canary for i in plan.order[unit].cells}
-    return due == {m.cell for m in read_lines(path).measurements if m.pass_ == CANARY}
+    lines = read_lines(path).measurements
+    measured = {m.cell for m in lines if m.pass_ == CANARY}
+    return due == measured and not canary_failure(plan, (m.record for m in lines))

@@ -9,9 +9,7 @@ from report.config.config_types import Config
 from report.model.plan import CANARY, Plan
 from report.model.plan_document import plan_document
 from report.model.record import Record
-from report.model.run import FAILURES
 from report.model.run_folder import load, read_current_plan
-from report.trust.known_failures import as_declared
 from scripts.forecast.prediction import Forecast
 from scripts.machine.probes import Progress
 from scripts.measure.driver_call import RunContext
@@ -19,9 +17,9 @@ from scripts.measure.events import Notice, RunProgress
 from scripts.measure.loop import CanaryFailed, Finished, Loop, Schedule, Task
 from scripts.measure.repetition import task_of
 from scripts.measure.session import RecordedSession, Session
+from scripts.planning.canary import canary_failure
 from scripts.planning.order import (
     ScheduledRepetition,
-    cell_of,
     is_superseded,
     missing_repetitions,
 )
@@ -67,14 +65,8 @@ class RunSchedule(Schedule):
 
     def _check_canary(self) -> None:
         """Raise CanaryFailed if an engine failed in what is measured first."""
-        for line in self.lines:
-            if line.get("pass") == CANARY:
-                engine = self.plan.engine(line["engine"])
-                status, reason = as_declared(
-                    engine, line, (line["status"], line["reason"])
-                )
-                if status in FAILURES:
-                    raise CanaryFailed(f"{cell_of(line)}: {status}: {reason}")
+        if failure := canary_failure(self.plan, self.lines):
+            raise CanaryFailed(failure)
 
     def stored(self, task: Task, finished: Finished) -> None:
         """Record that a repetition, or an attempt at one, is on disk."""

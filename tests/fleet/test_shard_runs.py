@@ -125,6 +125,31 @@ def test_nothing_is_measured_after_a_canary_that_failed(lab: Lab) -> None:
     assert lab.call("resume", "@last").returncode == 4
 
 
+def test_a_canary_that_failed_is_measured_again_before_the_next_shard(
+    lab: Lab,
+) -> None:
+    lab.scenario(benchmarks=("fillrandom",))
+    lab.engine("bad", "crash")
+    for index in (1, 2):
+        done = lab.call("run", "lab", "-n", "4", "--shard", f"{index}/2")
+        assert done.returncode == 4
+    folders = list(lab.results.iterdir())
+    assert [plan_of(folder)["shard"]["canary"] for folder in folders] == [True, True]
+    lines = [line["pass"] for folder in folders for line in lines_of(folder)]
+    assert {*lines} == {"canary"}
+
+
+def test_a_known_failure_of_the_canary_is_none(lab: Lab) -> None:
+    lab.scenario(benchmarks=("readseq",))
+    known = '[engine.known_failures]\nreadseq = "a bug"\n'
+    lab.engine("bad", "defective", more=known)
+    for index in (1, 2):
+        done = lab.call("run", "lab", "-n", "4", "--shard", f"{index}/2")
+        assert done.returncode == 0, done.stderr
+    folders = sorted(lab.results.iterdir(), key=lambda p: plan_of(p)["shard"]["index"])
+    assert [plan_of(folder)["shard"]["canary"] for folder in folders] == [True, False]
+
+
 def test_a_dry_run_shows_the_shard(lab: Lab) -> None:
     shard = lab.call("run", "lab", "-n", "4", "--shard", "1/2", "--dry-run", "--json")
     whole = lab.call("run", "lab", "-n", "4", "--dry-run", "--json")
