@@ -53,7 +53,10 @@ def _problem(error: click.UsageError) -> str:
         case click.NoSuchCommand():
             verbs: list[str] = []
             if error.ctx and isinstance(error.ctx.command, click.Group):
-                verbs = error.ctx.command.list_commands(error.ctx)
+                group = error.ctx.command
+                hidden = {n for n, verb in group.commands.items() if verb.hidden}
+                every = group.list_commands(error.ctx)
+                verbs = [name for name in every if name not in hidden]
             return unknown("verb", error.command_name, verbs)
         case click.MissingParameter():
             name = _shown_name(error.param, error.ctx)
@@ -89,9 +92,7 @@ class HelpGroup(click.Group):
     """A group whose --help calls its commands verbs, as errors and documents do."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if not self.invoke_without_command:
-            self.subcommand_metavar = "VERB [ARGS]..."
+        super().__init__(*args, **{"subcommand_metavar": "VERB [ARGS]...", **kwargs})
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
