@@ -7,7 +7,7 @@ from report.terms.documents import ResultsError
 from scripts.doctor.admission import Unfit
 from scripts.machine.child_process import INTERRUPTED, Interrupted
 from scripts.planning.disk_room import DiskFull
-from scripts.planning.resume_check import CannotResume
+from scripts.planning.resume_check import CANNOT_RESUME, CannotResume
 from scripts.show.output import print_error
 from scripts.store.run_places import CannotStart
 from scripts.store.run_store import FolderLocked
@@ -23,7 +23,7 @@ def exit_code_of(work: Callable[[], int]) -> int:
         return print_error(str(error), error.exit_code)
     except CannotResume as error:
         lines = "\n  ".join(error.changes)
-        return print_error(f"this run cannot be resumed:\n  {lines}", 2)
+        return print_error(f"{CANNOT_RESUME}:\n  {lines}", 2)
     except DiskFull as error:
         remedy = "nothing was measured; free some space or choose another directory"
         return print_error(f"{error}; {remedy}", 2)

@@ -23,7 +23,7 @@ from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.merge_verb import merged_ab_folder, merged_run, show_notes
 from scripts.cli.session_flow import conclude
 from scripts.fleet.block_jobs import BlockJobs, LocalJobs, SlurmJobs, node_name
-from scripts.fleet.fleet_control import FleetControl, report_line
+from scripts.fleet.fleet_control import FleetControl
 from scripts.fleet.fleet_folder import (
     AB_VERB,
     CONFIRMATION,
@@ -35,6 +35,7 @@ from scripts.fleet.fleet_folder import (
     read_fleet,
 )
 from scripts.fleet.fleet_plan import planned_blocks, whole_plan
+from scripts.fleet.job_report import report_line
 from scripts.fleet.node_block import words_of_block
 from scripts.machine.child_process import Interrupted
 from scripts.machine.system_access import SystemAccess
@@ -48,7 +49,7 @@ from scripts.request.selection import RunOptions, read_config, selection_of, sui
 from scripts.request.shard_options import refuse_no_control
 from scripts.request.verb_group import HelpGroup
 from scripts.show.ab_view import make_ab_view
-from scripts.show.fleet_view import fleet_lines, fleet_view
+from scripts.show.fleet_view import dry_run_text, fleet_view, why_lost
 from scripts.show.output import Output, print_note, shown
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
 from scripts.store.run_store import sole_user
@@ -132,7 +133,7 @@ def fleet_run(
             builds = {"--build-dir": places.build_dir}
             made = site.fleet(request, f"{suite}-fleet", places, builds, blocks)
             if dry_run:
-                click.echo("\n".join(fleet_lines(made)))
+                click.echo(dry_run_text(made, output.as_json))
                 return 0
             create_fleet(made, plan_document(plan))
         return _measured_fleet(made, places.configs, output)
@@ -192,7 +193,7 @@ def fleet_ab(
             builds = asked.builds.options
             made = site.fleet(request, f"ab-{suite}-fleet", places, builds, blocks)
             if dry_run:
-                click.echo("\n".join(fleet_lines(made)))
+                click.echo(dry_run_text(made, output.as_json))
                 return 0
             create_fleet(made, ab_plan_document(plan))
         return _measured_fleet(made, places.configs, output)
@@ -279,7 +280,7 @@ def _measured_fleet(fleet: Fleet, configs: Path, output: Output) -> int:
     with sole_user(fleet.path, "fleet"):
         runs, lost = _measured_blocks(fleet, resume, output)
         if not runs:
-            reasons = "; ".join(dict.fromkeys(lost.values()))
+            reasons = why_lost(fleet, lost)
             raise CannotStart(f"no block could be measured: {reasons}", _NOTHING)
         if fleet.words[0] != AB_VERB:
             since = started_at(fleet.name)

@@ -17,15 +17,33 @@ from pathlib import Path
 from typing import Any
 
 from scripts.fleet.fleet_folder import Fleet
+from scripts.machine.child_process import tied_to_parent
 from scripts.store.run_places import ROOT, CannotStart
 
 JOBS = "jobs"  # the folder of submitit
 LOCAL_NODE = "local"
 _MOST_OF_AN_ARRAY = 1000  # MaxArraySize is 1001 unless a site changes it
-_SQUEUE = ("squeue", "--me", "--noheader", "--array", "--format=%i|%T|%N")
+_SQUEUE = ("squeue", "--me", "--noheader", "--array", "--format=%i|%T|%N|%r")
+# Reasons of Slurm for which a job waits its turn.
+_USUAL = ("Priority", "Resources", "None", "Dependency", "JobArrayTaskLimit")
 _LOOKS = 3  # at a queue without the job, after which it has ended
 _LEAST_LIMIT_S = 15 * 60.0
 _LIMIT_FACTOR = 4.0  # of the predicted time: for slow nodes and repeated attempts
+
+
+class JobsRejected(CannotStart):
+    """Slurm accepts no job; `why` has its words.
+
+    `is_first` if this session has no other job.
+    """
+
+    def __init__(self, words: str, is_first: bool) -> None:
+        self.why, self.is_first = f"rejected by Slurm: {words}", is_first
+        super().__init__(
+            f"Slurm rejects the jobs: {words}; change an option of sbatch with"
+            " --slurm NAME=VALUE, e.g. --slurm partition=NAME, or measure on this"
+            " machine with --on local"
+        )
 
 
 class JobState(Enum):
@@ -41,15 +59,26 @@ class BlockJobs(ABC):
 
     @abstractmethod
     def submit(self, blocks: Sequence[int], without: Iterable[str]) -> None:
-        """Queue blocks, on other nodes than `without`.  Raises CannotStart."""
+        """Queue blocks, on other nodes than `without`.  Raises JobsRejected."""
+
+    def has_other(self, _without: Iterable[str]) -> bool:
+        """Return False if it is certain that there are no nodes but these."""
+        return True
 
     @abstractmethod
     def states(self) -> dict[int, tuple[JobState, str]]:
-        """Return the state of the newest job of each block, with its node or ""."""
+        """Return the state of the newest job of each block, with its node.
+
+        A queued one has the reason why it waits instead, if that is unusual, or "".
+        """
 
     @abstractmethod
     def output(self, block: int) -> str:
         """Return what the newest job of a block has printed; "" if nothing."""
+
+    @abstractmethod
+    def log(self, block: int) -> Path:
+        """Return the file with what the newest job of a block has printed."""
 
     @abstractmethod
     def cancel(self) -> None:
@@ -102,11 +131,7 @@ class SlurmJobs(BlockJobs):
             jobs = executor.submit_array(commands)
         except (FailedJobError, FailedSubmissionError, OSError, RuntimeError) as error:
             reason = " ".join(str(error).split()).removeprefix("sbatch: error: ")
-            raise CannotStart(
-                f"Slurm rejects the jobs: {reason}; change an option of sbatch with"
-                " --slurm NAME=VALUE, e.g. --slurm partition=NAME, or measure on this"
-                " machine with --on local"
-            ) from None
+            raise JobsRejected(reason, is_first=not self._jobs) from None
         return dict(zip(blocks, jobs, strict=True))
 
     def _options(self, without: list[str]) -> dict[str, str]:
@@ -126,7 +151,7 @@ class SlurmJobs(BlockJobs):
         }
 
     def _state(
-        self, block: int, job: Any, listed: dict[str, tuple[str, str]] | None
+        self, block: int, job: Any, listed: dict[str, tuple[str, str, str]] | None
     ) -> tuple[JobState, str]:
         if job.paths.result_pickle.exists():
             return JobState.ENDED, ""
@@ -134,30 +159,40 @@ class SlurmJobs(BlockJobs):
             return JobState.QUEUED, ""
         if job.job_id in listed:
             self._unlisted[block] = 0
-            state, node = listed[job.job_id]
-            is_running = state in ("RUNNING", "COMPLETING")
-            return (JobState.RUNNING if is_running else JobState.QUEUED), node
+            state, node, why = listed[job.job_id]
+            if state in ("RUNNING", "COMPLETING"):
+                return JobState.RUNNING, node
+            return JobState.QUEUED, "" if why in _USUAL else why
         # A job that was just submitted, or requeued, may be unlisted for a moment.
         self._unlisted[block] += 1
         gone = self._unlisted[block] >= _LOOKS
         return (JobState.ENDED if gone else JobState.QUEUED), ""
 
     @staticmethod
-    def _queue() -> dict[str, tuple[str, str]] | None:
-        """Return (state, node) of the user's jobs; None if Slurm does not answer."""
+    def _queue() -> dict[str, tuple[str, str, str]] | None:
+        """Return (state, node, why it waits) of the user's jobs.
+
+        None if Slurm does not answer.
+        """
         try:
             done = subprocess.run(
                 _SQUEUE, capture_output=True, text=True, timeout=60, check=True
             )
         except (OSError, subprocess.SubprocessError):
             return None
-        rows = (line.split("|") for line in done.stdout.splitlines())
-        return {job: (state, node) for job, state, node in rows}
+        rows = (line.split("|", 3) for line in done.stdout.splitlines())
+        return {job: (state, node, why) for job, state, node, why in rows}
 
     def output(self, block: int) -> str:
         """Return what a job has printed."""
         job = self._jobs[block]
         return "".join(_text(path) for path in (job.paths.stdout, job.paths.stderr))
+
+    def log(self, block: int) -> Path:
+        """Return the file with the errors of a job, or with what else it printed."""
+        paths = self._jobs[block].paths
+        path: Path = paths.stderr if _text(paths.stderr) else paths.stdout
+        return path
 
     def cancel(self) -> None:
         """Cancel all jobs that have not ended."""
@@ -182,10 +217,14 @@ class LocalJobs(BlockJobs):
         self._running: tuple[int, subprocess.Popen[bytes]] | None = None
 
     def submit(self, blocks: Sequence[int], without: Iterable[str]) -> None:
-        """Queue blocks; there is no other node."""
+        """Queue blocks; there is only this node."""
         self._folder.mkdir(exist_ok=True)
         self._ended -= {*blocks}
         self._waiting += blocks
+
+    def has_other(self, without: Iterable[str]) -> bool:
+        """Return False if this machine is left out."""
+        return node_name() not in without
 
     def states(self) -> dict[int, tuple[JobState, str]]:
         """Return the states; start the next job if none runs."""
@@ -201,17 +240,19 @@ class LocalJobs(BlockJobs):
         return states
 
     def _start(self, block: int) -> None:
-        with self._log(block).open("wb") as log:
-            command = command_of(self._fleet, block)
+        with self.log(block).open("wb") as log:
+            # Else an orphan would hold the directories that `fleet resume` needs.
+            command = [*tied_to_parent("TERM"), *command_of(self._fleet, block)]
             process = subprocess.Popen(command, stdout=log, stderr=log)
         self._running = block, process
 
-    def _log(self, block: int) -> Path:
+    def log(self, block: int) -> Path:
+        """Return the file with what the newest job of a block has printed."""
         return self._folder / f"block-{block}.log"
 
     def output(self, block: int) -> str:
         """Return what the newest job of a block has printed."""
-        return _text(self._log(block))
+        return _text(self.log(block))
 
     def cancel(self) -> None:
         """Stop the job that runs, and wait until it has ended."""
@@ -219,6 +260,7 @@ class LocalJobs(BlockJobs):
         if self._running:
             self._running[1].send_signal(signal.SIGTERM)
             self._running[1].wait()
+            self._running = None
 
 
 def node_name() -> str:

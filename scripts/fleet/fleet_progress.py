@@ -24,8 +24,9 @@ class FleetProgress:
     running: tuple[RunningBlock, ...]
     queued: int
     given_up: int
-    left_s: float  # predicted, for all nodes together
+    left_s: float  # predicted, for all nodes together; 0 if unknown
     elapsed_s: float
+    reasons: tuple[str, ...] = ()  # why blocks are queued, if that is unusual
 
 
 class FleetView(ABC):

@@ -14,6 +14,7 @@ from scripts.planning.settings import differences
 from scripts.store.run_places import CannotStart
 
 P = TypeVar("P", bound=Plan | AbPlan)
+CANNOT_TAKE_PART = "this machine cannot take part"  # begins a message
 _ENGINES, _PASSPORTS = "engines", "passports"
 # Of run.json and ab.json: what differs between the shards of a run.  All else is the
 # matrix, which they have in common.
@@ -54,7 +55,7 @@ def check_like(own: PlannedRun[P], expected: PlannedRun[P], place: Path) -> None
     if found := differences_of(expected, own):
         listed = "\n  ".join(found)
         raise CannotStart(
-            f"this machine cannot take part in the run of {place}:\n  {listed}\n"
+            f"{CANNOT_TAKE_PART} in the run of {place}:\n  {listed}\n"
             "give it the same commit, build, configuration and kind of file system"
         )
 

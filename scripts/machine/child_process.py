@@ -230,15 +230,15 @@ class _Schedule:
                 self._due_ns[tick] = time.monotonic_ns() + int(tick.period_s * 1e9)
 
 
-def tied_to_parent() -> list[str]:
+def tied_to_parent(signal_name: str = "KILL") -> list[str]:
     """Return a prefix that makes a command die with the process that starts it.
 
-    Raises FileNotFoundError without setpriv.
+    The command gets this signal then.  Raises FileNotFoundError without setpriv.
     """
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise FileNotFoundError("setpriv is not installed (package util-linux)")
-    return [setpriv, "--pdeathsig", "KILL", "--"]
+    return [setpriv, "--pdeathsig", signal_name, "--"]
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:

@@ -10,6 +10,8 @@ from report.model.plan import Plan
 from scripts.planning.engine_program import program_of
 from scripts.planning.settings import differences, resolve_flags
 
+CANNOT_RESUME = "this run cannot be resumed"  # begins a message
+
 
 class CannotResume(Exception):
     """Something that affects results has changed; `changes` lists it."""

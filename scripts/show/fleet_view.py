@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -27,10 +31,11 @@ def fleet_view(console: Console, fleet: Fleet, quiet: bool) -> FleetView:
 
 def progress_words(progress: FleetProgress, blocks: int) -> str:
     """Return how far a fleet is, in one line."""
+    reasons = f" ({', '.join(progress.reasons)})" if progress.reasons else ""
     parts = [
         f"{progress.finished}/{blocks} blocks finished",
         f"{len(progress.running)} running",
-        f"{progress.queued} queued",
+        f"{progress.queued} queued{reasons}",
         *([f"{progress.given_up} given up"] if progress.given_up else []),
         f"{numbers.clock(progress.elapsed_s)} elapsed",
     ]
@@ -101,15 +106,63 @@ class LiveFleet(PlainFleet):
         self._live.stop()
 
 
-def fleet_lines(fleet: Fleet) -> list[str]:
-    """Return what a fleet would do, for people."""
+def dry_run_text(fleet: Fleet, as_json: bool) -> str:
+    """Return what a fleet would do, for people or programs."""
+    if as_json:
+        return json.dumps(_fleet_document(fleet), indent=1, allow_nan=False)
+    return "\n".join(_fleet_lines(fleet))
+
+
+def _fleet_document(fleet: Fleet) -> dict[str, Any]:
+    return {
+        "blocks": [asdict(block) for block in fleet.blocks],
+        "predicted_s": round(sum(block.predicted_s for block in fleet.blocks), 3),
+        "where": fleet.where,
+        "nodes": _nodes_at_once(fleet),
+    }
+
+
+def _nodes_at_once(fleet: Fleet) -> int:
+    return min(fleet.nodes, len(fleet.blocks)) if fleet.where == SLURM else 1
+
+
+def _fleet_lines(fleet: Fleet) -> list[str]:
     total_s = sum(block.predicted_s for block in fleet.blocks)
     rows = [
         f"{number:>4}  {numbers.duration(block.predicted_s):>9}  {block.name}"
         for number, block in enumerate(fleet.blocks, 1)
     ]
     count = numbers.count(len(fleet.blocks), "block")
-    nodes = f"at most {numbers.count(fleet.nodes, 'node')}"
-    where = nodes if fleet.where == SLURM else "on this machine"
+    where = "on this machine"
+    if fleet.where == SLURM:
+        where = f"on nodes of Slurm, at most {_nodes_at_once(fleet)} at a time"
     total = f"{count}, {numbers.duration(total_s)} of measuring, {where}"
     return [*rows, "", total]
+
+
+def why_lost(fleet: Fleet, lost: Mapping[int, str]) -> str:
+    """Return why blocks were given up: each reason once, with its block or how many."""
+    blocks: dict[str, list[int]] = {}
+    for block, reason in sorted(lost.items()):
+        blocks.setdefault(reason, []).append(block)
+    return "; ".join(
+        f"{numbers.count(len(of), 'block') if of[1:] else fleet.block(of[0]).name}"
+        f": {reason}"
+        for reason, of in blocks.items()
+    )
+
+
+def interrupted_words(fleet: Fleet, finished: int) -> str:
+    """Return what is kept of a fleet that was interrupted, in words."""
+    kept = f"{finished} of {numbers.count(len(fleet.blocks), 'block')} are kept"
+    if fleet.is_confirmation:
+        return f"interrupted in the confirmation; the screen and {kept}"
+    return f"interrupted; {kept}"
+
+
+def suspects_words(suspected: int, cells: int, blocks: int) -> str:
+    """Return how many cells of a screen are confirmed, and in how many blocks."""
+    differ, them = ("looks", "it") if suspected == 1 else ("look", "them")
+    found = f"{suspected} of {numbers.count(cells, 'cell')} {differ} different"
+    confirming = f"; confirming {them} in {numbers.count(blocks, 'block')}"
+    return found + (confirming if blocks else "")

@@ -39,6 +39,7 @@ TIME_FORMAT = "%Y%m%d-%H%M%S"  # with which the names of runs begin
 _TIME_CHARS = len("YYYYmmdd-HHMMSS")
 _DATED = re.compile(r"[0-9]{8}-[0-9]{6}\b", re.ASCII)
 _REFERENCES = "the name of a run, a path, @last or @-2"
+IN_USE = "another run is using the"  # begins a message
 _UNFINISHED = ".unfinished-"
 _FLEET = "fleet"  # a purpose
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -84,7 +85,7 @@ def sole_user(folder: Path, purpose: str) -> Iterator[None]:
         yield
     except BlockingIOError as error:
         raise FolderLocked(
-            f"another run is using the {purpose} directory {folder}; wait for it to end"
+            f"{IN_USE} {purpose} directory {folder}; wait for it to end"
         ) from error
     finally:
         os.close(fd)

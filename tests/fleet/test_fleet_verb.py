@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts.fleet.block_jobs import SlurmJobs
-from scripts.fleet.fleet_control import report_of
+from scripts.fleet.job_report import report_of
 from scripts.fleet.fleet_folder import SLURM, Fleet, FleetBlock, read_fleet
 from scripts.fleet.node_block import words_of_block
 from scripts.store.run_places import CannotStart
@@ -75,6 +75,7 @@ def test_nodes_measure_blocks_into_directories_of_their_own(
             "node": node,
             "code": 0,
             "message": "",
+            "why": "",
         }
     runs = sorted(
         fleet.glob("machines/*/*"), key=lambda p: plan_of(p)["shard"]["index"]
