@@ -1,6 +1,10 @@
 """Errors of any verb, as one message and an exit code."""
 
+import io
 from collections.abc import Callable
+from contextlib import redirect_stderr
+
+import click
 
 from report.config.toml_table import ConfigError
 from report.terms.documents import ResultsError
@@ -35,3 +39,14 @@ def exit_code_of(work: Callable[[], int]) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return print_error(f"{place}{error.strerror or error}", 2)
+
+
+def outcome_of(work: Callable[[], int]) -> tuple[int, str]:
+    """Run a verb; return its exit code and the message of its error, which is shown."""
+    said = io.StringIO()
+    with redirect_stderr(said):
+        code = exit_code_of(work)
+    text = said.getvalue()
+    click.echo(text, err=True, nl=False)
+    _, _, problem = text.rpartition("kvmatrix: ")  # begins the message of an error
+    return code, " ".join(problem.split()) if code else ""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
-from contextlib import redirect_stderr
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,24 +17,33 @@ from report.model.ab_folder import ab_plan_document
 from report.model.plan import started_at
 from report.model.plan_document import plan_document
 from report.terms import numbers
-from scripts.cli.exit_codes import exit_code_of
+from scripts.cli.exit_codes import exit_code_of, outcome_of
 from scripts.cli.merge_verb import merged_ab_folder, merged_run, show_notes
 from scripts.cli.session_flow import conclude
-from scripts.fleet.block_jobs import BlockJobs, LocalJobs, SlurmJobs, node_name
+from scripts.fleet.block_jobs import (
+    BlockJobs,
+    JobsRejected,
+    LocalJobs,
+    SlurmJobs,
+    node_name,
+)
 from scripts.fleet.fleet_control import FleetControl
 from scripts.fleet.fleet_folder import (
     AB_VERB,
     CONFIRMATION,
     FLEET,
+    MACHINES,
     SCREEN,
     SLURM,
     Fleet,
     create_fleet,
+    find_fleet,
     read_fleet,
+    write_fleet,
 )
 from scripts.fleet.fleet_plan import planned_blocks, whole_plan
 from scripts.fleet.job_report import report_line
-from scripts.fleet.node_block import words_of_block
+from scripts.fleet.node_block import measure_block
 from scripts.machine.child_process import Interrupted
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.events import SessionResult
@@ -44,12 +51,18 @@ from scripts.measure.runner import Request, open_runner
 from scripts.planning.engine_choice import finder
 from scripts.request import options
 from scripts.request.ab_options import AB_SELECTION, AbOptions
-from scripts.request.fleet_options import FLEET_OPTIONS, FleetSite
+from scripts.request.fleet_options import FLEET_OPTIONS, OTHER_SITE, FleetSite, moved
 from scripts.request.selection import RunOptions, read_config, selection_of, suite_of
 from scripts.request.shard_options import refuse_no_control
 from scripts.request.verb_group import HelpGroup
 from scripts.show.ab_view import make_ab_view
-from scripts.show.fleet_view import dry_run_text, fleet_view, why_lost
+from scripts.show.fleet_view import (
+    dry_run_text,
+    fleet_view,
+    interrupted_words,
+    suspects_words,
+    why_lost,
+)
 from scripts.show.output import Output, print_note, shown
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
 from scripts.store.run_store import sole_user
@@ -77,7 +90,8 @@ def fleet(ctx: click.Context) -> None:
     Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
     damaged files, too little memory or disk space, or a directory that another run is
     using; 3 some cells failed or are missing (all other results are saved), or the run
-    is unfinished; 5 nothing could be measured, judged or compared; 130 interrupted.
+    is unfinished; 4 the machine is unfit (--strict); 5 nothing could be measured,
+    judged or compared; 130 interrupted.
     """
     if ctx.invoked_subcommand is None:
         raise click.UsageError("VERB is missing; expected run, ab or resume")
@@ -97,11 +111,11 @@ def fleet_run(
     dry_run: bool,
     **given: Any,
 ) -> None:
-    """Measure SUITE, block by block, on nodes of Slurm or on this machine.
+    """Measure SUITE on nodes of Slurm, or on this machine.
 
-    The results directory must be on a file system that all nodes see, and so must
-    the build; --data-dir should be a local disk of each node.  Ctrl-C cancels what is
-    queued and keeps what is finished; `kvmatrix fleet resume` continues.
+    Every block is a job.  The results directory must be on a file system that all nodes
+    see, and so must the build; --data-dir should be a local disk of each node.  Ctrl-C
+    keeps what is finished, and `kvmatrix fleet resume` continues.
 
     \b
     Examples:
@@ -136,7 +150,7 @@ def fleet_run(
                 click.echo(dry_run_text(made, output.as_json))
                 return 0
             create_fleet(made, plan_document(plan))
-        return _measured_fleet(made, places.configs, output)
+        return _begun_fleet(made, places.configs, output)
 
     sys.exit(exit_code_of(work))
 
@@ -157,7 +171,7 @@ def fleet_ab(
     dry_run: bool,
     **given: Any,
 ) -> None:
-    """Compare two builds on nodes of Slurm, or block by block on this machine.
+    """Compare two builds on nodes of Slurm, or on this machine.
 
     The blocks of the screen are measured first.  If cells look different, blocks that
     confirm them follow.  Both builds and the results directory must be on a file system
@@ -196,25 +210,28 @@ def fleet_ab(
                 click.echo(dry_run_text(made, output.as_json))
                 return 0
             create_fleet(made, ab_plan_document(plan))
-        return _measured_fleet(made, places.configs, output)
+        return _begun_fleet(made, places.configs, output)
 
     sys.exit(exit_code_of(work))
 
 
 @fleet.command("resume")
 @click.argument("name", metavar="FLEET")
+@OTHER_SITE
 @options.stacked(options.RESULTS, options.CONFIGS, options.OUTPUT)
 def fleet_resume(
     *, name: str, results_dir: Path, configs_dir: Path, **given: Any
 ) -> None:
     """Measure the missing blocks of FLEET, and merge it.
 
-    FLEET is the name of a fleet in the results directory, or a path.  Finished blocks
-    are not measured again.
+    FLEET is the name of a fleet in the results directory or a unique prefix of it, a
+    path, or @last.  Finished blocks are not measured again.  --on, --nodes and --slurm
+    replace those of the fleet; all its options of sbatch are replaced together.
 
     \b
-    Example:
-      scripts/kvmatrix fleet resume 20261121-014500-leveldb-2011-fleet
+    Examples:
+      scripts/kvmatrix fleet resume @last
+      scripts/kvmatrix fleet resume 20261121-0145 --slurm partition=long
 
     \b
     Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
@@ -225,13 +242,12 @@ def fleet_resume(
     output = Output.of(given)
 
     def work() -> int:
-        candidates = (results_dir / name, Path(name))
-        path = next((p for p in candidates if (p / FLEET).is_file()), None)
-        if path is None:
-            problem = f"FLEET: no {FLEET} in {results_dir / name}"
-            raise click.UsageError(f"{problem}; expected the name of a fleet")
-        made = read_fleet(path)
-        return _measured_fleet(made, configs_dir, output)
+        found = read_fleet(find_fleet(results_dir, name))
+        with sole_user(found.path, "fleet"):
+            made = moved(found, given)
+            if made != found:
+                write_fleet(made)
+            return _measured_fleet(made, configs_dir, output)
 
     sys.exit(exit_code_of(work))
 
@@ -247,50 +263,72 @@ def fleet_block(system: SystemAccess, path: Path, block: int) -> None:
 
 def _measured_block(system: SystemAccess, path: Path, block: int) -> int:
     """Run the command of a block; print how it ended, and return 0."""
+
+    def run(words: Sequence[str]) -> tuple[int, str]:
+        return outcome_of(lambda: _executed(words, system))
+
+    outcome = 0, ""
+
+    def work() -> int:
+        nonlocal outcome
+        outcome = measure_block(read_fleet(path), block, run)
+        return 0
+
+    code, message = outcome_of(work)
+    click.echo(report_line(node_name(), *((code, message) if code else outcome)))
+    return 0
+
+
+def _executed(words: Sequence[str], system: SystemAccess) -> int:
+    """Run a `kvmatrix` command in this process; return its exit code."""
     from scripts.cli.verbs import main
 
-    fleet = read_fleet(path)
-    if not 1 <= block <= len(fleet.blocks):
-        raise click.UsageError(f"BLOCK: expected 1 to {len(fleet.blocks)}, not {block}")
-    words, said, code = words_of_block(fleet, block), io.StringIO(), 0
-    if words:
-        with redirect_stderr(said):
-            try:
-                main(words, prog_name="kvmatrix", obj=system, standalone_mode=False)
-            except SystemExit as ended:
-                code = int(ended.code or 0)
-            except click.ClickException as error:
-                error.show()
-                code = error.exit_code
-    text = said.getvalue()
-    click.echo(text, err=True, nl=False)
-    _, _, problem = text.rpartition("kvmatrix: ")  # begins the message of an error
-    message = " ".join(problem.split()) if code else ""
-    click.echo(report_line(node_name(), code, message))
+    try:
+        main([*words], prog_name="kvmatrix", obj=system, standalone_mode=False)
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
     return 0
+
+
+def _begun_fleet(fleet: Fleet, configs: Path, output: Output) -> int:
+    """Measure and merge a new fleet; return the exit code.
+
+    Its folder is removed if Slurm rejects its first jobs: another command begins it.
+    """
+    with sole_user(fleet.path, "fleet"):
+        try:
+            return _measured_fleet(fleet, configs, output)
+        except JobsRejected as rejected:
+            if not rejected.is_first or any((fleet.path / MACHINES).iterdir()):
+                raise
+            shutil.rmtree(fleet.path, ignore_errors=True)
+            raise CannotStart(f"{rejected}; nothing was begun or kept") from None
 
 
 def _measured_fleet(fleet: Fleet, configs: Path, output: Output) -> int:
     """Measure what is missing from a fleet and merge it; return the exit code.
 
-    Raises the errors that exit_code_of() handles.
+    REQUIRES: the caller is its sole_user().  Raises the errors that exit_code_of()
+    handles.
     """
     results = fleet.path.absolute().parent
     resume = f"scripts/kvmatrix fleet resume {shlex.quote(shown(fleet.path))}"
-    with sole_user(fleet.path, "fleet"):
-        runs, lost = _measured_blocks(fleet, resume, output)
-        if not runs:
-            reasons = why_lost(fleet, lost)
-            raise CannotStart(f"no block could be measured: {reasons}", _NOTHING)
-        if fleet.words[0] != AB_VERB:
-            since = started_at(fleet.name)
-            code = merged_run(runs, results, configs, output, since=since)
-        else:
-            confirmation = None if lost else _confirmation(fleet, runs, configs, output)
-            if confirmation:
-                more, lost = _measured_blocks(confirmation, resume, output)
-                runs += more
-            code = _concluded_ab(runs, results, configs, output, resume)
+    runs, lost = _measured_blocks(fleet, resume, output)
+    if not runs:
+        reasons = why_lost(fleet, lost)
+        raise CannotStart(f"no block could be measured: {reasons}", _NOTHING)
+    if fleet.words[0] != AB_VERB:
+        since = started_at(fleet.name)
+        code = merged_run(runs, results, configs, output, since=since)
+    else:
+        confirmation = None if lost else _confirmation(fleet, runs, configs, output)
+        if confirmation:
+            more, lost = _measured_blocks(confirmation, resume, output)
+            runs += more
+        code = _concluded_ab(runs, results, configs, output, resume)
     if lost:
         missing = numbers.count(len(lost), "block")
         print_note(f"missing: {missing}; try again with:\n  {resume}")
@@ -310,8 +348,8 @@ def _measured_blocks(
     try:
         control.measure()
     except KeyboardInterrupt:
-        kept = f"{len(control.done)} of {len(fleet.blocks)} blocks are kept"
-        problem = f"interrupted; {kept}; continue with:\n  {resume}"
+        kept = interrupted_words(fleet, len(control.done))
+        problem = f"{kept}; continue with:\n  {resume}"
         raise Interrupted(problem) from None
     finally:
         view.close()
@@ -328,7 +366,8 @@ def _confirmation(
 
     path, place = fleet.path / CONFIRMATION, fleet.path / SCREEN
     if (path / FLEET).is_file():
-        return read_fleet(path)
+        begun = read_fleet(path)
+        return replace(begun, where=fleet.where, nodes=fleet.nodes, slurm=fleet.slurm)
     shutil.rmtree(place, ignore_errors=True)  # of a session that ended here
     place.mkdir()
     merged = merged_ab_folder(screen, place, read_config(configs))
@@ -336,8 +375,7 @@ def _confirmation(
     blocks = tuple(confirmation_fleet_blocks(run))
     if not output.quiet:
         suspected, cells = len(suspects(run).all), len(run.plan.able)
-        confirm = f"; confirming them in {len(blocks)} blocks" if blocks else ""
-        print_note(f"note: {suspected} of {cells} cells look different{confirm}")
+        print_note(f"note: {suspects_words(suspected, cells, len(blocks))}")
     if not blocks:
         return None
     words = ("resume", str(merged.path.absolute()))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from report.model.ab_folder import load_ab
+from report.model.ab_folder import check_unaltered, load_ab
 from report.model.ab_plan import AB_PLAN
 from report.model.plan_document import PLAN
-from report.model.run_folder import load
+from report.model.run_folder import load, read_current_plan
 from report.terms.documents import ResultsError, parse_object, read_bytes
 from report.verdict.ab_judge import judge_ab
 from scripts.fleet.fleet_folder import MACHINES, Fleet
+from scripts.planning.canary import canary_failure
 from scripts.planning.order import missing_repetitions
 
 _KINDS = (PLAN, AB_PLAN)
@@ -58,3 +59,15 @@ def is_finished(folder: Path) -> bool:
         return False
     lines = [measurement.record for measurement in recorded.lines.measurements]
     return not missing_repetitions(recorded.plan, lines)
+
+
+def is_resumable(folder: Path) -> bool:
+    """Return True if a run of one block is whole, and its canary has not failed."""
+    try:
+        if (folder / AB_PLAN).is_file():
+            check_unaltered(load_ab(folder))
+            return True
+        plan, lines = read_current_plan(folder), load(folder).lines.measurements
+    except ResultsError:
+        return False
+    return not canary_failure(plan, (of.record for of in lines))

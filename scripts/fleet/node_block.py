@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from scripts.fleet.block_jobs import LOCAL_NODE, node_name
-from scripts.fleet.block_runs import BlockRuns, is_finished
+from scripts.fleet.block_runs import BlockRuns, is_finished, is_resumable
 from scripts.fleet.fleet_folder import MACHINES, WHOLE_PLAN, Fleet
 from scripts.machine.host import Machine, machine_name
 from scripts.machine.reader import SystemReader
+from scripts.planning.resume_check import CANNOT_RESUME
 
 _DATA = "--data-dir"
 
 
-def words_of_block(fleet: Fleet, block: int) -> list[str]:
+def measure_block(
+    fleet: Fleet, block: int, run: Callable[[Sequence[str]], tuple[int, str]]
+) -> tuple[int, str]:
+    """Measure a block on this node; return the exit code and the error, if any.
+
+    `run` does that for the words of a `kvmatrix` command.  A run that cannot be resumed
+    here, e.g. since the kernel is another one, stays where it is.
+    """
+    words = words_of_block(fleet, block)
+    if not words:
+        return 0, ""
+    code, message = run(words)
+    anew = words_of_block(fleet, block, may_resume=False)
+    if message.startswith(CANNOT_RESUME) and anew != words:
+        return run(anew)
+    return code, message
+
+
+def words_of_block(fleet: Fleet, block: int, may_resume: bool = True) -> list[str]:
     """Return the words of the `kvmatrix` command that measures a block on this node.
 
     Databases and results have a directory for each node, since several may see the
@@ -28,11 +48,11 @@ def words_of_block(fleet: Fleet, block: int) -> list[str]:
     options = [word for option, place in places.items() for word in (option, place)]
     options += ["--results-dir", str(results), "--no-report", "--quiet"]
     begun = [run for run in runs if run.parent == results]
-    if begun:
+    if may_resume and begun and is_resumable(begun[-1]):
         return ["resume", str(begun[-1]), *options]
-    code, plan = code_of(node), fleet.path / WHOLE_PLAN
+    code, plan = code_of(node), str(fleet.path / WHOLE_PLAN)
     named = ["--machine", code] if code else []
-    like = ["--like", str(plan)] if plan.is_file() else []
+    like = [] if fleet.is_confirmation else ["--like", plan]
     shard = ["--shard", fleet.shard(block)]
     return [*fleet.words, *shard, *like, *named, *options]
 

@@ -6,11 +6,12 @@ import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from report.terms.limits import MOST_SHARDS
 from scripts.fleet.fleet_folder import LOCAL, SLURM, Fleet, FleetBlock
@@ -23,32 +24,39 @@ AUTO = "auto"
 _MOST_NODES = 10_000
 _NAME = re.compile(r"[a-z][a-z-]*", re.ASCII)
 
-FLEET_OPTIONS = options.stacked(
-    click.option(
-        "--on",
-        "where",
-        type=ChoiceType([AUTO, SLURM, LOCAL]),
-        default=AUTO,
-        show_default=True,
-        help="Measure on the nodes of Slurm, or on this machine, e.g. --on local."
-        "  auto is Slurm if it has sbatch.",
-    ),
-    click.option(
-        "--nodes",
-        type=IntegerType(1, _MOST_NODES),
-        default=256,
-        show_default=True,
-        help="Use at most this many nodes at a time, e.g. --nodes 4.",
-    ),
-    click.option(
-        "--slurm",
-        "slurm",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Pass this option to sbatch, e.g. --slurm partition=long --slurm"
-        " account=db.",
-    ),
-)
+
+def _site_options(where: str | None, nodes: int | None) -> options.Decorator:
+    """Return the options that name a site, with these defaults."""
+    return options.stacked(
+        click.option(
+            "--on",
+            "where",
+            type=ChoiceType([AUTO, SLURM, LOCAL]),
+            default=where,
+            show_default=where is not None,
+            help="Measure on the nodes of Slurm, or on this machine, e.g. --on local."
+            "  auto: Slurm if sbatch is installed here, else this machine.",
+        ),
+        click.option(
+            "--nodes",
+            type=IntegerType(1, _MOST_NODES),
+            default=nodes,
+            show_default=nodes is not None,
+            help="Use at most this many nodes at a time, e.g. --nodes 4.",
+        ),
+        click.option(
+            "--slurm",
+            "slurm",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Pass this option to sbatch, e.g. --slurm partition=long --slurm"
+            " account=db.",
+        ),
+    )
+
+
+FLEET_OPTIONS = _site_options(AUTO, 256)
+OTHER_SITE = _site_options(None, None)  # of a fleet that has a site
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,8 @@ class FleetSite:
     def of(cls, given: Mapping[str, Any]) -> FleetSite:
         """Return the site that the options name.  Raises click.UsageError."""
         where, slurm = _where(given["where"]), _slurm_options(given["slurm"])
+        if where == LOCAL:
+            _refuse_slurm_options()
         return cls(where, given["nodes"], slurm)
 
     def fleet(
@@ -96,6 +106,33 @@ class FleetSite:
             nodes=self.nodes,
             slurm=self.slurm,
         )
+
+
+def moved(fleet: Fleet, given: Mapping[str, Any]) -> Fleet:
+    """Return a fleet with the site that the options name, as far as they do.
+
+    Raises click.UsageError.
+    """
+    slurm = _slurm_options(given["slurm"])
+    where = _where(given["where"]) if given["where"] else fleet.where
+    if where == LOCAL:
+        _refuse_slurm_options()
+    return replace(
+        fleet,
+        where=where,
+        nodes=given["nodes"] or fleet.nodes,
+        slurm=slurm or fleet.slurm,
+    )
+
+
+def _refuse_slurm_options() -> None:
+    """Raise click.UsageError if an option was given that only Slurm has."""
+    source = click.get_current_context().get_parameter_source
+    for name in ("slurm", "nodes"):
+        if source(name) is ParameterSource.COMMANDLINE:
+            problem = "the blocks are measured on this machine, one after the other"
+            remedy = "leave it out, or use --on slurm where sbatch is installed"
+            raise click.UsageError(f"--{name}: {problem}; {remedy}")
 
 
 def _where(where: str) -> str:

@@ -12,8 +12,8 @@ from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from scripts.fleet.block_jobs import BlockJobs, JobState
 from scripts.fleet.block_runs import BlockRuns, is_finished
-from scripts.fleet.fleet_control import report_line, report_of
 from scripts.fleet.fleet_folder import Fleet, read_fleet
+from scripts.fleet.job_report import report_line, report_of
 from tests.fleet.many_machines import moved
 from tests.support.command_line import CommandResult, call
 from tests.support.fake_executor import FakeExecutor
@@ -59,6 +59,9 @@ class NodeJobs(BlockJobs):
 
     def output(self, block: int) -> str:
         return self._output[block]
+
+    def log(self, block: int) -> Path:
+        return self._fleet.path / f"jobs/{block}.log"
 
     def cancel(self) -> None:
         self._waiting = []
@@ -124,7 +127,7 @@ def test_a_slower_build_is_confirmed_and_the_verdict_is_printed(lab: Lab) -> Non
     lab.install("one", "slower", build="other")
     done = fleet_ab(lab)
     assert done.returncode == 1, done.stderr
-    note = "note: 1 of 2 cells look different; confirming them in 3 blocks"
+    note = "note: 1 of 2 cells looks different; confirming it in 3 blocks"
     assert note in done.stderr
     assert "1 regressed" in done.stdout
     result = judge(load_ab_run(lab.run_folder))
@@ -150,6 +153,7 @@ def test_an_interrupted_confirmation_is_resumed(
         patched.setattr(NodeJobs, "end", staticmethod(interrupt))
         stopped = fleet_ab(lab)
     assert stopped.returncode == 130
+    assert "interrupted in the confirmation; the screen and " in stopped.stderr
     kept = "of 3 blocks are kept; continue with:\n  scripts/kvmatrix fleet resume"
     assert kept in stopped.stderr
     fleet = fleet_of(lab)

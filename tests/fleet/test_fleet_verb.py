@@ -6,14 +6,18 @@ import json
 import os
 import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from scripts.fleet.block_jobs import SlurmJobs
-from scripts.fleet.job_report import report_of
+from report.terms.checksum import with_checksum
+from scripts.fleet.block_jobs import JobsRejected, JobState, SlurmJobs
+from scripts.fleet.block_runs import BlockRuns
 from scripts.fleet.fleet_folder import SLURM, Fleet, FleetBlock, read_fleet
-from scripts.fleet.node_block import words_of_block
+from scripts.fleet.job_report import report_of
+from scripts.fleet.node_block import measure_block, words_of_block
+from scripts.show.fleet_view import dry_run_text, suspects_words
 from scripts.store.run_places import CannotStart
 from tests.fleet.many_machines import lines_of, make_site, plan_of
 from tests.support.command_line import call
@@ -107,6 +111,125 @@ def test_a_block_is_resumed_on_its_node_and_begun_on_another(
     assert words_of_block(read_fleet(fleet), 1) == []
 
 
+def test_a_damaged_run_stays_and_the_block_is_begun_anew(lab: Lab, fleet: Path) -> None:
+    block(lab, fleet, 1, "n1")
+    (damaged,) = fleet.glob("machines/n1/*")
+    (damaged / "environment.json").unlink()
+    lines = (damaged / "measurements.jsonl").read_bytes()
+    assert block(lab, fleet, 1, "n1")["code"] == 0
+    assert BlockRuns(read_fleet(fleet)).finished(1) not in (damaged, None)
+    assert (damaged / "measurements.jsonl").read_bytes() == lines
+
+
+def test_a_block_whose_canary_failed_is_begun_anew(
+    lab: Lab, fleet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(NODE, "n1")
+    block(lab, fleet, 1, "n1")
+    (run,) = fleet.glob("machines/n1/*")
+    file = run / "measurements.jsonl"
+    first = json.loads(file.read_text().splitlines()[0])
+    failed = {**first, "status": "timeout", "reason": "slow"}
+    del failed["checksum"]
+    text = with_checksum(json.dumps(failed, separators=(",", ":")))
+    monkeypatch.setattr("scripts.fleet.node_block.is_finished", lambda _run: False)
+    assert words_of_block(read_fleet(fleet), 1)[0] == "resume"
+    file.write_text(f"{text}\n")
+    assert words_of_block(read_fleet(fleet), 1)[0] == "run"
+
+
+def test_a_run_of_an_earlier_kernel_stays_and_the_block_is_begun_anew(
+    fleet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = ["resume", "a run"]
+    monkeypatch.setattr(
+        "scripts.fleet.node_block.words_of_block",
+        lambda _fleet, _block, may_resume=True: begun if may_resume else ["run"],
+    )
+    ends = {"resume": (2, "this run cannot be resumed: kernel"), "run": (0, "")}
+    run = read_fleet(fleet)
+    assert measure_block(run, 1, lambda words: ends[words[0]]) == (0, "")
+    ends["resume"] = 2, "something else"
+    assert measure_block(run, 1, lambda words: ends[words[0]])[1] == "something else"
+
+
+def test_without_its_plan_a_fleet_is_refused(lab: Lab, fleet: Path) -> None:
+    (fleet / "plan.json").unlink()
+    report = block(lab, fleet, 1, "n1")
+    assert report["code"] == 2
+    assert f"{fleet}/plan.json: no such file" in str(report["message"])
+    assert not list(fleet.glob("machines/n1/2*"))
+    done = call(["fleet", "resume", str(fleet)])
+    assert done.returncode == 2 and "plan.json: no such file" in done.stderr
+
+
+def test_a_fleet_is_resumed_elsewhere(
+    lab: Lab, fleet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sites: list[Fleet] = []
+
+    def rejecting(made: Fleet) -> None:
+        sites.append(made)
+        raise JobsRejected("no such account", is_first=True)
+
+    monkeypatch.setattr(shutil, "which", lambda *_a, **_k: "/bin/sbatch")
+    monkeypatch.setattr("scripts.cli.fleet_verb.SlurmJobs", rejecting)
+    site = ("--on", "slurm", "--nodes", "3", "--slurm", "account=a")
+    places = ("--results-dir", str(lab.results))
+    done = call(["fleet", "resume", "@last", *site, *places])
+    assert done.returncode == 2 and "rejects the jobs: no such account" in done.stderr
+    assert (sites[0].where, sites[0].nodes, sites[0].slurm) == (
+        SLURM,
+        3,
+        {"account": "a"},
+    )
+    assert read_fleet(fleet) == sites[0]
+    call(["fleet", "resume", fleet.name[:12], "--slurm", "partition=p", *places])
+    assert sites[1] == replace(sites[0], slurm={"partition": "p"})
+
+
+def test_a_fleet_whose_first_jobs_are_rejected_leaves_nothing(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def submit(*_: object) -> None:
+        raise JobsRejected("no such account", is_first=True)
+
+    monkeypatch.setattr("scripts.cli.fleet_verb.LocalJobs.submit", submit)
+    done = lab.call("fleet", "run", "lab", "-n", "2", "--on", "local")
+    assert done.returncode == 2
+    assert done.stderr.endswith("; nothing was begun or kept\n")
+    assert not list(lab.results.glob("2*"))
+
+
+def test_a_plan_of_a_fleet_is_one_document(lab: Lab) -> None:
+    words = ("run", "lab", "-n", "3", "--on", "local", "--dry-run", "--json")
+    document = json.loads(lab.call("fleet", *words).stdout)
+    blocks = document.pop("blocks")
+    assert [sorted(of) for of in blocks] == [["name", "predicted_s", "repetitions"]] * 6
+    total_s = document.pop("predicted_s")
+    assert total_s == pytest.approx(sum(of["predicted_s"] for of in blocks))
+    assert document == {"where": "local", "nodes": 1}
+
+
+def test_a_plan_of_a_fleet_names_its_nodes(fleet: Path) -> None:
+    made = read_fleet(fleet)
+    assert dry_run_text(made, as_json=False).endswith("of measuring, on this machine")
+    slurm = dry_run_text(replace(made, where=SLURM), as_json=False)
+    assert slurm.endswith(", on nodes of Slurm, at most 4 at a time")
+
+
+def test_numbers_of_suspects_agree() -> None:
+    assert suspects_words(1, 1, 0) == "1 of 1 cell looks different"
+    confirming = "2 of 3 cells look different; confirming them in 1 block"
+    assert suspects_words(2, 3, 1) == confirming
+
+
+def test_the_help_of_a_fleet_is_not_cut() -> None:
+    text = call(["fleet", "--help"]).stdout
+    assert "fleet [OPTIONS] VERB [ARGS]..." in text
+    assert "..." not in text.partition("Verbs:")[2]
+
+
 def test_a_node_with_another_build_is_refused_before_it_measures(
     lab: Lab, fleet: Path
 ) -> None:
@@ -135,6 +258,10 @@ def test_a_dry_run_lists_the_blocks(lab: Lab) -> None:
         (("run", "lab", "--nodes", "0"), "too small"),
         (("run", "lab", "--no-control"), "leave the option out"),
         (("run", "nowhere"), "unknown suite"),
+        (("run", "lab", "--on", "local", "--slurm", "a=b"), "--slurm: the blocks are"),
+        (("run", "lab", "--on", "local", "--nodes", "4"), "--nodes: the blocks are"),
+        (("quick",), "unknown verb 'quick'; expected ab, resume or run"),
+        (("resume", "@last"), "no fleet '@last' in the results directory "),
         ((), "VERB is missing; expected run, ab or resume"),
         (("resume", "nowhere"), "expected the name of a fleet"),
     ],
@@ -185,6 +312,19 @@ def test_what_sbatch_says_is_passed_on(
     with pytest.raises(CannotStart, match="no such account; change an option") as error:
         jobs.submit([1], [])
     assert error.value.exit_code == 2
+
+
+def test_unusual_reasons_of_waiting_jobs_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = slurm_jobs(tmp_path, monkeypatch, "echo Submitted batch job 7")
+    jobs.submit([1], [])
+    squeue = tmp_path / "squeue"
+    for reason, told in (("Priority", ""), ("A, of (b|c)", "A, of (b|c)")):
+        squeue.write_text(f"#!/bin/sh\necho '7|PENDING||{reason}'\n")
+        squeue.chmod(0o755)
+        assert jobs.states() == {1: (JobState.QUEUED, told)}
+    assert jobs.log(1) == tmp_path / "jobs/7_0_log.out"
 
 
 def test_unfit_nodes_join_those_that_were_excluded(
