@@ -303,7 +303,8 @@ def _begun_fleet(fleet: Fleet, configs: Path, output: Output) -> int:
             return _measured_fleet(fleet, configs, output)
         except JobsRejected as rejected:
             if not rejected.is_first or any((fleet.path / MACHINES).iterdir()):
-                raise
+                resume = f"scripts/kvmatrix fleet resume {fleet.name}"
+                raise CannotStart(f"{rejected}; continue with: {resume}") from None
             shutil.rmtree(fleet.path, ignore_errors=True)
             raise CannotStart(f"{rejected}; nothing was begun or kept") from None
 

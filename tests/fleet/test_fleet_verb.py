@@ -201,6 +201,20 @@ def test_a_fleet_whose_first_jobs_are_rejected_leaves_nothing(
     assert not list(lab.results.glob("2*"))
 
 
+def test_a_fleet_whose_later_jobs_are_rejected_is_kept(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def submit(*_: object) -> None:
+        raise JobsRejected("too many jobs", is_first=False)
+
+    monkeypatch.setattr("scripts.cli.fleet_verb.LocalJobs.submit", submit)
+    done = lab.call("fleet", "run", "lab", "-n", "2", "--on", "local")
+    (fleet,) = lab.results.glob("*-fleet")
+    assert done.returncode == 2
+    resume = f"continue with: scripts/kvmatrix fleet resume {fleet.name}\n"
+    assert done.stderr.endswith(resume)
+
+
 def test_a_plan_of_a_fleet_is_one_document(lab: Lab) -> None:
     words = ("run", "lab", "-n", "3", "--on", "local", "--dry-run", "--json")
     document = json.loads(lab.call("fleet", *words).stdout)

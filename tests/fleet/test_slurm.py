@@ -182,3 +182,4 @@ def test_what_slurm_rejects_is_named(cluster: Cluster, tmp_path: Path) -> None:
     assert process.returncode == 2
     assert "Slurm rejects the jobs" in stderr and "invalid partition" in stderr
     assert "--slurm NAME=VALUE" in stderr
+    assert not list((tmp_path / "results").glob("*-fleet"))
