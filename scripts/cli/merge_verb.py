@@ -16,7 +16,9 @@ from report.model.count_lines import COUNTS_FILE
 from report.model.plan import Plan
 from report.model.plan_document import plan_document
 from report.model.record import LINES
+from report.model.run import Run
 from report.terms import numbers
+from report.trust.judge import load_run
 from scripts.cli.exit_codes import exit_code_of
 from scripts.fleet.machine_notes import machine_notes
 from scripts.fleet.merging import (
@@ -32,8 +34,9 @@ from scripts.fleet.merging import (
 from scripts.request import options
 from scripts.request.selection import read_config
 from scripts.request.shard_options import MachineType
-from scripts.show.output import Output, print_note, shown
+from scripts.show.output import Output, Result, print_note, shown
 from scripts.show.run_output import written_report
+from scripts.show.run_summary import MergedResult
 from scripts.store.known_passports import with_passports
 from scripts.store.run_places import CannotStart
 from scripts.store.run_store import create_folder, is_ab_run, sole_user
@@ -110,9 +113,20 @@ def merged_run(
             if any(map(is_ab_run, paths))
             else _merged(paths, results, config, without, since)
         )
-    report = None if output.no_report else written_report(made.path)
-    _show(made, report, output)
-    return _INCOMPLETE if made.missing else 0
+    run = None if is_ab_run(made.path) else load_run(made.path)
+    result = _result(made.path, run)
+    report = None if output.no_report else written_report(made.path, run)
+    _show(made, result, report, output)
+    return _INCOMPLETE if made.missing else result.exit_code
+
+
+def _result(path: Path, run: Run | None) -> Result:
+    """Return the result of a merged run; of an A/B run, `run` is None."""
+    if run:
+        return MergedResult(run)
+    from scripts.show.ab_outcome import MergedAbResult
+
+    return MergedAbResult(path)
 
 
 @dataclass(frozen=True)
@@ -195,14 +209,18 @@ def show_notes(made: MergedFolder) -> None:
         print_note(f"warning: {text}")
 
 
-def _show(made: MergedFolder, report: Path | None, output: Output) -> None:
+def _show(
+    made: MergedFolder, result: Result, report: Path | None, output: Output
+) -> None:
     places = {"path": shown(made.path), "report": shown(report) if report else None}
     names = [*made.plan.machines]
     if output.as_json:
         head = {"run": made.plan.run, "machines": names}
         found = {"missing": made.missing, "notes": made.notes}
-        click.echo(json.dumps({**head, **found, **places}, indent=1))
+        document = {**head, **result.document(), **found, **places}
+        click.echo(json.dumps(document, indent=1))
         return
+    result.show(output, is_ended=True)
     show_notes(made)
     more = f" and {len(names) - _NAMED} more" if names[_NAMED:] else ""
     machines = numbers.count(len(names), "machine")

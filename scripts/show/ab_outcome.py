@@ -5,9 +5,12 @@ from typing import Any
 
 from report.formats.ab_text import ab_document, lines
 from report.model.ab_plan import AbPlan
+from report.terms.text_table import TextLine
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
+from report.words.ab_words import reason_of
 from scripts.measure.events import SessionResult
+from scripts.show.board import STATUS_WORDS
 from scripts.show.output import MERGE_NEXT, Output, Result
 from scripts.show.print_lines import print_lines
 
@@ -54,6 +57,27 @@ class AbShardOutcome(Result):
             console.print(f"failed    {name}", soft_wrap=True)
         if is_ended:
             console.print(MERGE_NEXT)
+
+
+class MergedAbResult(Result):
+    """The failures of an A/B run that was merged; `check` prints its verdict."""
+
+    def __init__(self, path: Path) -> None:
+        self._cells = judge(load_ab_run(path)).failed
+        self.failed = [str(cell.name) for cell in self._cells]
+        self.exit_code = 3 if self.failed else 0
+
+    def document(self) -> dict[str, Any]:
+        """Return what `merge --json` says of the cells."""
+        return {"failed": self.failed}
+
+    def show(self, output: Output, *, is_ended: bool) -> None:
+        """Print the failures."""
+        for cell in self._cells:
+            assert cell.failure is not None
+            word = STATUS_WORDS[cell.failure.status]
+            text = f"{word:<9} {cell.name}: {reason_of(cell)}"
+            print_lines([TextLine(text)], output)
 
 
 class AbOutcome(Result):

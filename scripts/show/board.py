@@ -4,9 +4,9 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from report.model.attempts import cell_of as cell_of_attempts
-from report.model.plan import KNOWN_FAILURE, CellName, Plan
+from report.model.plan import CANARY, KNOWN_FAILURE, CellName, Plan
 from report.model.record import Record
-from report.model.run import DISPUTED, Measurement
+from report.model.run import DISPUTED, Measurement, Run
 from report.model.run import Cell as MeasuredCell
 from report.terms.text_table import one_line
 from report.trust.known_failures import as_declared
@@ -72,6 +72,18 @@ class Board:
         default_factory=dict
     )
 
+    @classmethod
+    def of(cls, run: Run) -> "Board":
+        """Return the state of a run that was judged; canaries do not count."""
+        board = cls(run.plan)
+        measured = {m.cell for m in run.measurements}
+        board.cells = {name: of for name, of in run.cells.items() if name in measured}
+        board.finished = sum(
+            m.pass_ != CANARY and not is_superseded(run.plan, m.record)
+            for m in run.measurements
+        )
+        return board
+
     def apply(self, event: Event) -> None:
         """Update the state by one event."""
         match event:
@@ -128,13 +140,15 @@ class Board:
     def failures(self, *, known: bool = False) -> list[Measurement]:
         """Return a failed line of each cell that should have a rate and has none.
 
-        A failed latency repetition is included, and so is a known failure if `known`.
+        A failed latency repetition is included, as are canaries and machines that are
+        not pooled, and a known failure if `known`.
         """
         failures = (*FAILURES, KNOWN_FAILURE) if known else FAILURES
         first = []
         for cell in self.cells.values():
             status = cell.status if cell.status in failures else "timeout"
-            first += [m for m in final_attempts(cell) if m.status == status][:1]
+            lines = (*final_attempts(cell), *cell.unpooled, *cell.canaries)
+            first += [m for m in lines if m.status == status][:1]
         return first
 
     def disturbed(self) -> list[tuple[MeasuredCell, list[Measurement]]]:

@@ -3,14 +3,18 @@
 import shlex
 from pathlib import Path
 
+from report.model.run import Run
 from scripts.show.output import print_error, shown
 from scripts.store.report_file import write_report
 
 
-def written_report(path: Path) -> Path | None:
-    """Write the HTML report; return None if that fails: the run is still good."""
+def written_report(path: Path, run: Run | None = None) -> Path | None:
+    """Write the HTML report; return None if that fails: the run is still good.
+
+    `run` is what the folder holds, if it was read.
+    """
     try:
-        return write_report(path, "html", None)
+        return write_report(path, "html", None, run)
     except (Exception, KeyboardInterrupt) as error:
         reason = f"{type(error).__name__}: {error}"
         if isinstance(error, OSError):

@@ -8,8 +8,10 @@ from rich.text import Text
 
 from report.model.plan import LATENCY, CellName, Plan
 from report.model.record import Record
+from report.model.run import Run
 from report.terms import numbers
 from report.terms.class_stamp import stamps_of
+from report.terms.text_table import one_line
 from report.trust.judge import load_run
 from report.trust.known_failures import evidence_of
 from report.verdict.chart_row import findings_of, summary_of, unfailed
@@ -91,8 +93,8 @@ def summary_lines(
     shown += legend_lines(board, layout, glyphs)
     for m in board.failures(known=True):
         which = " latency" if m.pass_ == LATENCY else ""
-        reason = " ".join(m.reason.split())
-        shown.append(Text(f"{STATUS_WORDS[m.status]:<9} {m.cell}{which}: {reason}"))
+        reason = f"{m.cell}{which}: {one_line(m.reason)}"
+        shown.append(Text(f"{STATUS_WORDS[m.status]:<9} {reason}"))
     shown += [Text(line) for line in disturbed_lines(board)]
     for cell in board.cells.values():
         for finding in findings_of(board, cell):
@@ -132,15 +134,40 @@ def disturbed_lines(board: Board) -> list[str]:
     return lines
 
 
-def _judged_lines(ending: SessionResult[Plan]) -> tuple[Record, ...]:
+def _judged_lines(lines: Iterable[Record], run: Run) -> tuple[Record, ...]:
     """Return the lines with the status and reason that the report shows."""
-    judged = load_run(ending.path).measurements
     return tuple(
         line
         if line["status"] == m.status
         else cast(Record, {**line, "status": m.status, "reason": m.reason})
-        for line, m in zip(ending.lines, judged, strict=True)
+        for line, m in zip(lines, run.measurements, strict=True)
     )
+
+
+def _print_summary(board: Board, lines: Iterable[Record], output: Output) -> None:
+    console = output.stdout()
+    width = console.width if console.is_terminal else None
+    glyphs = glyphs_for(console.encoding)
+    for line in summary_lines(board, width, glyphs, lines):
+        console.print(line, soft_wrap=True)
+
+
+class MergedResult(Result):
+    """The result of a run that was merged; what it lacks is not judged here."""
+
+    def __init__(self, run: Run) -> None:
+        self._board = Board.of(run)
+        self._lines = _judged_lines((m.record for m in run.measurements), run)
+        self.failed = [str(m.cell) for m in self._board.failures()]
+        self.exit_code = 3 if self.failed else 0
+
+    def document(self) -> dict[str, Any]:
+        """Return what `merge --json` says of the cells."""
+        return {"failed": self.failed}
+
+    def show(self, output: Output, *, is_ended: bool) -> None:
+        """Print the table, the failures and the notes."""
+        _print_summary(self._board, self._lines, output)
 
 
 class RunResult(Result):
@@ -151,7 +178,7 @@ class RunResult(Result):
 
     def __init__(self, ending: SessionResult[Plan]) -> None:
         self.board = Board(ending.plan)
-        self._lines = _judged_lines(ending)
+        self._lines = _judged_lines(ending.lines, load_run(ending.path))
         self.board.apply(RunStarted("", self._lines))
         self.is_whole = self.board.finished >= self.board.planned
         self.exit_code = 3 if self.board.failures() or not self.is_whole else 0
@@ -169,13 +196,9 @@ class RunResult(Result):
 
     def show(self, output: Output, *, is_ended: bool) -> None:
         """Print the table, the failures and the notes."""
-        console = output.stdout()
-        width = console.width if console.is_terminal else None
-        glyphs = glyphs_for(console.encoding)
-        for line in summary_lines(self.board, width, glyphs, self._lines):
-            console.print(line, soft_wrap=True)
+        _print_summary(self.board, self._lines, output)
         if is_ended and self.board.plan.shard:
-            console.print(MERGE_NEXT)
+            output.stdout().print(MERGE_NEXT)
 
     def _cell(self, name: CellName) -> dict[str, Any]:
         cell = self.board.cell(name.engine, name.scenario, name.benchmark)

@@ -11,6 +11,7 @@ from report.durability.durability_folder import TRIALS, load_durability
 from report.durability.durability_plan import DURABILITY_PLAN
 from report.exchange.exported_cells import left_out
 from report.model.record import LINES
+from report.model.run import Run
 from report.terms.text_table import visible
 from report.trust.judge import load_run
 from scripts.store.own_files import refuse_link
@@ -60,9 +61,12 @@ def target_of(path: Path, kind: str, output: Path | None) -> Path | None:
     return None if output is None or str(output) == "-" else output
 
 
-def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
+def write_report(
+    path: Path, kind: str, output: Path | None, run: Run | None = None
+) -> Path | None:
     """Write the report of a run folder; return its file, or None for stdout.
 
+    `run` is what the folder of an ordinary run holds, if it was read.
     Raises ResultsError, OSError, CannotStart or click.UsageError.
     """
     lines = LINES
@@ -71,7 +75,7 @@ def write_report(path: Path, kind: str, output: Path | None) -> Path | None:
     elif (path / DURABILITY_PLAN).is_file():
         text, lines = _durability_report(path, kind), TRIALS
     else:
-        text = _exchange(path, kind) if kind in _EXCHANGE else _report(path, kind)
+        text = _exchange(path, kind) if kind in _EXCHANGE else _report(path, kind, run)
     if fault := _fault_of_lines(path / lines):
         name = visible(str(path / lines))
         click.echo(f"kvmatrix: warning: {name} {fault}", err=True)
@@ -94,8 +98,9 @@ def _fault_of_lines(lines: Path) -> str:
     return "ends in an incomplete line, which is ignored" if is_torn else ""
 
 
-def _report(path: Path, kind: str) -> str:
-    return str(importlib.import_module(_REPORTS[kind]).render(load_run(path)))
+def _report(path: Path, kind: str, run: Run | None) -> str:
+    run = run or load_run(path)
+    return str(importlib.import_module(_REPORTS[kind]).render(run))
 
 
 def _ab_report(path: Path, kind: str) -> str:

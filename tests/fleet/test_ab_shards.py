@@ -123,6 +123,25 @@ def test_a_slower_build_is_confirmed_on_several_machines(lab: Lab) -> None:
     assert content(again) == content(both)
 
 
+def test_failed_cells_are_named(lab: Lab) -> None:
+    lab.install("one", "crash", build="other")
+    folders = []
+    for index in (1, 2):
+        done = ab(lab, "--shard", f"{index}/2", "--machine", f"m-{index}")
+        assert done.returncode == 3
+        folders.append(moved(lab, f"failed-{index}"))
+    done, _ = merge(lab, *folders)
+    assert done.returncode == 3
+    failed = [x for x in done.stdout.splitlines() if x.startswith("ERROR     ")]
+    assert len(failed) == 1
+    assert failed[0].startswith("ERROR     one/base/fillrandom: side b: error: ")
+    asked = lab.call("merge", *map(str, folders), "--json")
+    assert asked.returncode == 3
+    answer = json.loads(asked.stdout)
+    assert answer["failed"] == ["one/base/fillrandom"]
+    assert answer["missing"] == []
+
+
 def test_its_history_is_that_of_these_machines_together(lab: Lab) -> None:
     """Other machines have other rates: a change of machines is no step."""
     folders = screened(lab, 2)

@@ -164,6 +164,32 @@ def test_a_directory_of_shards_is_the_same_as_its_shards(
     assert content(merge(lab, tmp_path)) == content(merge(lab, *folders))
 
 
+CANNOT = "no space for overwrite"
+DECLARED = f'[engine.known_failures]\noverwrite = "{CANNOT}"\n'
+
+
+@pytest.mark.parametrize(("declared", "code"), [("", 3), (DECLARED, 0)])
+def test_failed_cells_are_listed_as_run_lists_them(
+    tmp_path: Path, declared: str, code: int
+) -> None:
+    lab = make_site(tmp_path)
+    lab.scenario(benchmarks=("fillseq", "overwrite"))
+    lab.engine("three", "failed_overwrite", more=declared)
+    folders = [measure(lab, f"{i}/2", f"m-{i}", code=code) for i in (1, 2)]
+    done = lab.call("merge", *map(str, folders))
+    assert done.returncode == code, done.stderr
+    word = "known    " if declared else "ERROR    "
+    failures = [x for x in done.stdout.splitlines() if x.startswith(word)]
+    evidence = f"; known: {CANNOT}" if declared else ""
+    assert failures == [f"{word} three/base/overwrite: {CANNOT}{evidence}"]
+    assert "median operations per second" in done.stdout
+    moved(lab, "first")
+    asked = lab.call("merge", *map(str, folders), "--json")
+    failed = [] if declared else ["three/base/overwrite"]
+    assert json.loads(asked.stdout)["failed"] == failed
+    assert asked.returncode == code
+
+
 def _other_executable(lab: Lab) -> None:
     lab.install("two", "honest", build="build")
     path = lab.executable("two")
