@@ -7,7 +7,8 @@ are not whole are left out; resuming their shard completes them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,8 @@ def ab_parts_of(folders: Iterable[Path]) -> list[RecordedAbRun]:
 def merged_ab(parts: Sequence[RecordedAbRun], run: str) -> MergedAb:
     """Return one run of these parts.
 
-    Raises ResultsError for parts of other runs, and for rounds that two of them have.
+    Raises ResultsError for parts of other runs, for rounds that two of them have, and
+    for a confirmation without its screen.
     """
     first = parts[0]
     for part in parts[1:]:
@@ -84,6 +86,7 @@ def merged_ab(parts: Sequence[RecordedAbRun], run: str) -> MergedAb:
             for of_round in part.rounds[cell]:
                 if not of_round.due():
                     _add(rounds, (of_round.number, place), _Owned(part, of_round))
+    _check_screened(parts, rounds)
     plan = _plan(parts, run, machines)
     order = {number: _order(plan, number) for number in range(1, plan.rounds + 1)}
     ordered = sorted(rounds, key=lambda key: (key[0], order[key[0]][key[1]]))
@@ -125,6 +128,26 @@ def _add(rounds: dict[_Key, _Owned], key: _Key, own: _Owned) -> None:
             f"{name} is in {other.part.path} and in {own.part.path}; leave one of the"
             " two directories out"
         )
+
+
+def _check_screened(parts: Sequence[RecordedAbRun], rounds: Collection[_Key]) -> None:
+    """Raise ResultsError for a confirmation if a cell is not screened.
+
+    Whether a cell is a suspect depends on the screens of all cells.
+    """
+    plan, screened = parts[0].plan, Counter[int]()
+    last = plan.rule.screen_rounds
+    for number, place in rounds:
+        screened[place] += number <= last
+    if screened.total() == len(rounds):
+        return
+    failed = {c.name for part in parts for c in judge_ab(part).cells if c.failure}
+    for place, cell in enumerate(plan.cells):
+        if screened[place] < last and cell not in failed:
+            raise ResultsError(
+                f"the screen of {cell} is not complete; add its shards, or the merged"
+                " run of the screen"
+            )
 
 
 def _order(plan: AbPlan, number: int) -> dict[int, int]:

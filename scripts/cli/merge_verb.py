@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from report.model.plan_document import plan_document
 from report.model.record import LINES
 from report.model.run import Run
 from report.terms import numbers
+from report.terms.documents import ResultsError
 from report.trust.judge import load_run
 from scripts.cli.exit_codes import exit_code_of
 from scripts.fleet.machine_notes import machine_notes
@@ -186,7 +188,16 @@ def merged_ab_folder(
     measured = {LINES: result.texts, COUNTS_FILE: result.counts}
     folder = create_folder(results, name, result.documents, measured=measured)
     folder.close()
-    missing = missing_of_ab(load_ab_run(folder.path), parts)
+    try:
+        run = load_ab_run(folder.path)
+    except ResultsError as error:
+        shutil.rmtree(folder.path)
+        problem = str(error).removeprefix(str(folder.path)).partition(": ")[2]
+        raise ResultsError(
+            f"these shards do not fit together: {problem}; a confirmation is merged"
+            " with the screen that it was measured after"
+        ) from None
+    missing = missing_of_ab(run, parts)
     notes = machine_notes(result.plan.machines, result.environment["machines"])
     return MergedFolder(result.plan, folder.path, list(notes), missing)
 

@@ -6,18 +6,21 @@ import itertools
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from report.model.build_facts import DIFFERS, machine_words
+from report.model.record import Record
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.verdict.new_history_entry import entry_of
 from tests.builders.synthetic_durability import setting, tried
+from tests.builders.synthetic_records import retimed
 from tests.fleet.many_machines import content, lines_of, moved
 from tests.support.command_line import CommandResult
 from tests.support.lab import Lab, make_lab
+from tests.support.resealed import edit_lines
 
 CELLS = ("fillrandom", "readrandom")
 ROUNDS = ("--screen-rounds", "4", "--confirm-rounds", "5", "--no-counts")
@@ -121,6 +124,40 @@ def test_a_slower_build_is_confirmed_on_several_machines(lab: Lab) -> None:
     assert [len(cell.confirm) for cell in result.run.cells] == [5, 0]
     again = merge(lab, *reversed(folders), merged)[1]
     assert content(again) == content(both)
+
+
+def test_a_confirmation_needs_its_screen(lab: Lab) -> None:
+    """Nothing is written without it: which cells are suspects is not known."""
+    lab.install("one", "slower", build="other")
+    screen = screened(lab, 2)
+    _, merged = merge(lab, *screen)
+    confirmation = confirmed(lab, merged, 2)
+    for parts in (confirmation, [screen[0], *confirmation]):
+        done = lab.call("merge", *map(str, parts))
+        assert done.returncode == 2
+        remedy = "add its shards, or the merged run of the screen"
+        assert f"the screen of one/base/{CELLS[0]} is not complete; {remedy}" in (
+            done.stderr
+        )
+        assert not list(lab.results.iterdir())
+    assert merge(lab, *screen, *confirmation)[0].returncode == 0
+
+
+def test_a_confirmation_of_another_screen_leaves_nothing(lab: Lab) -> None:
+    lab.install("one", "slower", build="other")
+    _, merged = merge(lab, *screened(lab, 1))
+    confirmation = confirmed(lab, merged, 1)
+    screen = merged / "measurements.jsonl"
+
+    def even(lines: list[dict[str, Any]]) -> None:
+        times = {x["benchmark"]: x["loop_ns"] for x in lines if x["ab"]["side"] == "a"}
+        lines[:] = [{**retimed(cast(Record, x), times[x["benchmark"]])} for x in lines]
+
+    edit_lines(screen, even)
+    done = lab.call("merge", str(merged), *map(str, confirmation))
+    assert done.returncode == 2
+    assert "do not fit together: confirm round of one/base/fillrandom" in done.stderr
+    assert not list(lab.results.iterdir())
 
 
 def test_failed_cells_are_named(lab: Lab) -> None:
