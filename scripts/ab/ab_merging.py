@@ -29,7 +29,7 @@ from report.terms.documents import ResultsError
 from report.verdict.ab_judge import judge_ab
 from report.verdict.ab_verdicts import suspects
 from scripts.ab.ab_schedule import shuffled
-from scripts.fleet.merged_machines import environment_of, in_common
+from scripts.fleet.merged_machines import check_known, environment_of, in_common
 from scripts.fleet.plan_likeness import PlannedRun, differences_of
 
 _OF_RUN = ("plan", KEY, "machine", "run", "order")
@@ -44,6 +44,7 @@ class MergedAb:
     environment: Mapping[str, Any]
     texts: Sequence[str]  # lines, as JSON without the checksum of the plan
     counts: Sequence[str]
+    left_out: Mapping[str, int]  # machine -> how many rounds are missing without it
 
     @property
     def documents(self) -> dict[str, Mapping[str, Any]]:
@@ -63,11 +64,13 @@ def ab_parts_of(folders: Iterable[Path]) -> list[RecordedAbRun]:
     return sorted(parts, key=lambda part: (part.plan.run, str(part.path)))
 
 
-def merged_ab(parts: Sequence[RecordedAbRun], run: str) -> MergedAb:
-    """Return one run of these parts.
+def merged_ab(
+    parts: Sequence[RecordedAbRun], run: str, without: Collection[str] = ()
+) -> MergedAb:
+    """Return one run of these parts, without some of their machines.
 
-    Raises ResultsError for parts of other runs, for rounds that two of them have, and
-    for a confirmation without its screen.
+    Raises ResultsError for parts of other runs, for rounds that two of them have, for
+    a confirmation without its screen, and for an unknown machine.
     """
     first = parts[0]
     for part in parts[1:]:
@@ -78,14 +81,19 @@ def merged_ab(parts: Sequence[RecordedAbRun], run: str) -> MergedAb:
                 f"  {listed}\n"
                 "merge only shards of one command, and of the same two builds"
             )
+    known = {name: m for part in parts for name, m in machines_of(part).items()}
+    check_known(without, known)
+    machines = {name: facts for name, facts in known.items() if name not in without}
     rounds: dict[_Key, _Owned] = {}
-    machines: dict[str, Mapping[str, object]] = {}
+    dropped: dict[_Key, str] = {}
     for part in parts:
-        machines |= machines_of(part)
         for place, cell in enumerate(first.plan.cells):
             for of_round in part.rounds[cell]:
-                if not of_round.due():
-                    _add(rounds, (of_round.number, place), _Owned(part, of_round))
+                own, key = _Owned(part, of_round), (of_round.number, place)
+                if own.machine in without:
+                    dropped[key] = own.machine
+                elif not of_round.due():
+                    _add(rounds, key, own)
     _check_screened(parts, rounds)
     plan = _plan(parts, run, machines)
     order = {number: _order(plan, number) for number in range(1, plan.rounds + 1)}
@@ -96,7 +104,11 @@ def merged_ab(parts: Sequence[RecordedAbRun], run: str) -> MergedAb:
             [(part.environment, [*machines_of(part)]) for part in parts], machines
         ),
         list(_texts([rounds[key] for key in ordered], run)),
-        list(_counts(parts, run)),
+        list(_counts([p for p in parts if {*machines_of(p)} - {*without}], run)),
+        {
+            machine: sum(dropped[key] == machine for key in dropped.keys() - rounds)
+            for machine in without
+        },
     )
 
 
@@ -117,6 +129,12 @@ class _Owned:
 
     part: RecordedAbRun
     lines: RoundLines
+
+    @property
+    def machine(self) -> str:
+        """The name of the machine that measured it."""
+        shard = self.part.plan.shard
+        return shard.machine if shard else self.lines.lines[0].machine
 
 
 def _add(rounds: dict[_Key, _Owned], key: _Key, own: _Owned) -> None:
@@ -174,11 +192,9 @@ def _texts(rounds: Iterable[_Owned], run: str) -> Iterator[str]:
     """Yield the lines of rounds as those of the merged run."""
     order = 0
     for own in rounds:
-        shard = own.part.plan.shard
         for m in own.lines.lines:
             kept = {k: v for k, v in m.record.items() if k not in _OF_RUN}
-            machine = shard.machine if shard else m.machine
-            line = {**kept, "order": order, "run": run, "machine": machine}
+            line = {**kept, "order": order, "run": run, "machine": own.machine}
             yield json.dumps(line, separators=(",", ":"), allow_nan=False)
             order += 1
 
@@ -198,20 +214,30 @@ def _counts(parts: Iterable[RecordedAbRun], run: str) -> Iterator[str]:
         yield json.dumps(end, separators=(",", ":"))
 
 
-def missing_of_ab(run: AbRun, parts: Sequence[RecordedAbRun]) -> list[str]:
+def missing_of_ab(
+    run: AbRun, parts: Sequence[RecordedAbRun], left_out: Mapping[str, int]
+) -> list[str]:
     """Return what a merged A/B run lacks, in words, with what measures it."""
     rule = run.plan.rule
     sound = [cell for cell in run.cells if cell.failure is None]
     lacking = [cell for cell in sound if len(cell.screen) < rule.screen_rounds]
     found = [
-        f"shard {part.plan.shard} is unfinished; resume it on its machine: {part.path}"
+        f"machine {name} was left out: {numbers.count(count, 'round')} missing"
+        for name, count in left_out.items()
+        if count
+    ]
+    found += [
+        f"shard {shard} is unfinished; resume it on its machine: {part.path}"
         for part in parts
-        if part.plan.shard and judge_ab(part).unfinished
+        if (shard := part.plan.shard)
+        and shard.machine not in left_out
+        and judge_ab(part).unfinished
     ]
     if lacking:
         rounds = sum(rule.screen_rounds - len(cell.screen) for cell in lacking)
-        names = f"{numbers.count(rounds, 'round')} of the screen missing, of"
-        found.append(f"{names} {numbers.count(len(lacking), 'cell')}")
+        if rounds > sum(left_out.values()):
+            names = f"{numbers.count(rounds, 'round')} of the screen missing, of"
+            found.append(f"{names} {numbers.count(len(lacking), 'cell')}")
         return found
     suspected = {*suspects(run).all}
     due = [
@@ -219,7 +245,7 @@ def missing_of_ab(run: AbRun, parts: Sequence[RecordedAbRun]) -> list[str]:
         for cell in sound
         if cell.name in suspected and len(cell.confirm) < rule.confirm_rounds
     ]
-    if due:
+    if due and not any(left_out.values()):
         command = f"scripts/kvmatrix resume {run.plan.run} --shard I/N"
         cells = numbers.count(len(due), "cell")
         options = run.plan.build_options

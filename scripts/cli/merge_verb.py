@@ -154,11 +154,7 @@ def _merged(
     """
     parts = parts_of(paths)
     result = merged(parts, name_of(parts, results), without)
-    if not result.lines:
-        problem = "these shards have no results yet"
-        if without:
-            problem = f"without {', '.join(without)} no results are left"
-        raise CannotStart(f"{problem}, so there is nothing to merge", _NOTHING)
+    _refuse_no_lines(result.lines, without)
     plan = with_passports(result.plan, config, results)
     result = replace(result, plan=plan)
     path = _written(result, results)
@@ -166,23 +162,29 @@ def _merged(
     return MergedFolder(plan, path, notes, missing_of(result, parts))
 
 
+def _refuse_no_lines(lines: Sequence[object], without: Sequence[str]) -> None:
+    if lines:
+        return
+    problem = "these shards have no results yet"
+    if without:
+        problem = f"without {', '.join(without)} no results are left"
+    raise CannotStart(f"{problem}, so there is nothing to merge", _NOTHING)
+
+
 def merged_ab_folder(
     paths: Sequence[Path], results: Path, config: Config, without: Sequence[str] = ()
 ) -> MergedFolder:
     """Write the A/B run of these shards to `results`.
 
-    Raises ResultsError, or CannotStart if no shard is left.
+    Raises ResultsError, or CannotStart if there is no result.
     """
     from report.verdict.ab_judge import load_ab_run
-    from scripts.ab.ab_merging import ab_parts_of, machines_of, merged_ab, missing_of_ab
+    from scripts.ab.ab_merging import ab_parts_of, merged_ab, missing_of_ab
 
-    parts = [
-        part for part in ab_parts_of(paths) if not {*machines_of(part)} & {*without}
-    ]
-    if not parts:
-        raise CannotStart("no shard is left, so there is nothing to merge", _NOTHING)
+    parts = ab_parts_of(paths)
     name = merged_name(parts[0].plan.run, results)
-    result = merged_ab(parts, name)
+    result = merged_ab(parts, name, without)
+    _refuse_no_lines(result.texts, without)
     a, b = (with_passports(s, config, results) for s in result.plan.sides.values())
     result = replace(result, plan=replace(result.plan, a=a, b=b))
     measured = {LINES: result.texts, COUNTS_FILE: result.counts}
@@ -197,7 +199,7 @@ def merged_ab_folder(
             f"these shards do not fit together: {problem}; a confirmation is merged"
             " with the screen that it was measured after"
         ) from None
-    missing = missing_of_ab(run, parts)
+    missing = missing_of_ab(run, parts, result.left_out)
     notes = machine_notes(result.plan.machines, result.environment["machines"])
     return MergedFolder(result.plan, folder.path, list(notes), missing)
 

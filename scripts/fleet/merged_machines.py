@@ -7,8 +7,20 @@ from typing import Any
 
 from report.model.build_facts import DIFFERS
 from report.terms.checksum import KEY
+from report.terms.documents import ResultsError
 
 _OF_ONE_RUN = ("plan", "schema", KEY)
+_NAMED = 8  # machines
+
+
+def check_known(names: Iterable[str], machines: Iterable[str]) -> None:
+    """Raise ResultsError for a name that is not one of the machines."""
+    known = sorted(machines)
+    for name in names:
+        if name not in known:
+            more = f" and {len(known) - _NAMED} more" if known[_NAMED:] else ""
+            listed = f"{', '.join(known[:_NAMED])}{more}"
+            raise ResultsError(f"no machine {name}; the machines are {listed}")
 
 
 def in_common(machines: Sequence[Mapping[str, object]]) -> dict[str, object]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, cast
@@ -36,7 +37,7 @@ from report.terms.documents import (
     read_bytes,
 )
 from scripts.fleet.machine_notes import clock_notes, machine_notes
-from scripts.fleet.merged_machines import environment_of, in_common
+from scripts.fleet.merged_machines import check_known, environment_of, in_common
 from scripts.fleet.plan_likeness import PlannedRun, differences_of, matrix
 from scripts.planning.blocks import Block, blocks_of
 from scripts.planning.order import cell_of, missing_repetitions
@@ -99,6 +100,7 @@ class Merged:
     plan: Plan
     environment: Document
     lines: Sequence[Stored]
+    left_out: Mapping[str, Collection[int]]  # machine -> the orders that it measured
 
     @property
     def texts(self) -> Iterator[str]:
@@ -192,18 +194,21 @@ def check_alike(parts: Sequence[ShardFolder]) -> None:
 
 
 def merged(
-    parts: Sequence[ShardFolder], run: str, without: Iterable[str] = ()
+    parts: Sequence[ShardFolder], run: str, without: Collection[str] = ()
 ) -> Merged:
     """Return one run of these parts, without some of their machines.
 
-    Raises ResultsError for damage, and for a repetition that two parts have.
+    Raises ResultsError for damage, for a repetition that two parts have, and for an
+    unknown machine.
     """
     check_alike(parts)
-    left_out = {*without}
+    check_known(without, {name for part in parts for name in part.machines})
+    left_out: dict[str, set[int]] = {name: set() for name in without}
     lines: dict[tuple[int, int], Stored] = {}
     for of_part in _read(parts, run):
         for line in of_part:
             if line.machine in left_out:
+                left_out[line.machine].add(line.key[0])
                 continue
             other = lines.setdefault(line.key, line)
             if other is not line:
@@ -232,7 +237,8 @@ def merged(
     environments = [
         (read_environment(part.path, part.document), [*part.machines]) for part in parts
     ]
-    return Merged(plan, environment_of(environments, machines), in_order)
+    environment = environment_of(environments, machines)
+    return Merged(plan, environment, in_order, left_out)
 
 
 def _read(parts: Sequence[ShardFolder], run: str) -> Iterator[list[Stored]]:
@@ -290,7 +296,7 @@ def missing_of(result: Merged, parts: Sequence[ShardFolder]) -> list[str]:
     having = {line.machine for line in result.lines if line.slim["pass"] == CANARY}
     canaries = [f"machine {m} has no canary" for m in plan.machines if m not in having]
     blocks = [block for block in blocks_of(plan) if units & {*block.units}]
-    return [*_shards(plan, parts, units), *canaries, *_named(blocks)]
+    return [*_shards(result, parts, units), *canaries, *_named(result, blocks)]
 
 
 def notes_of(
@@ -308,7 +314,9 @@ def notes_of(
     return [*machine_notes(result.plan.machines, environments), *clocks]
 
 
-def _shards(plan: Plan, parts: Sequence[ShardFolder], units: set[int]) -> Iterator[str]:
+def _shards(
+    result: Merged, parts: Sequence[ShardFolder], units: set[int]
+) -> Iterator[str]:
     """Yield which shards are missing or unfinished, unless they overlap."""
     shards = {part.plan.shard.index: part for part in parts if part.plan.shard}
     counts = {part.plan.shard.count for part in shards.values() if part.plan.shard}
@@ -318,16 +326,26 @@ def _shards(plan: Plan, parts: Sequence[ShardFolder], units: set[int]) -> Iterat
     for index in range(1, count + 1):
         part = shards.get(index)
         if part is None:
-            command = f"scripts/{plan.command} --shard {index}/{count}"
+            command = f"scripts/{result.plan.command} --shard {index}/{count}"
             yield f"shard {index}/{count} is missing; measure it with: {command}"
+        elif {*part.machines} & result.left_out.keys():
+            continue
         elif part.plan.shard and units & {*part.plan.shard.units}:
             command = shlex.join(["scripts/kvmatrix", "resume", str(part.path)])
             yield f"shard {index}/{count} is unfinished; on its machine: {command}"
 
 
-def _named(blocks: Sequence[Block]) -> Iterator[str]:
-    """Yield how many blocks are missing, and the first of them."""
-    if blocks:
-        names = "; ".join(block.name for block in blocks[:_NAMED])
-        more = f"; and {len(blocks) - _NAMED} more" if blocks[_NAMED:] else ""
-        yield f"{numbers.count(len(blocks), 'block')} missing: {names}{more}"
+def _named(result: Merged, blocks: Sequence[Block]) -> Iterator[str]:
+    """Yield how many blocks are missing, and the first, by machines left out."""
+    starts = list(accumulate((len(u.cells) for u in result.plan.order), initial=0))
+    missing: dict[str, list[Block]] = {}
+    for block in blocks:
+        orders = {o for u in block.units for o in range(starts[u], starts[u + 1])}
+        had = (m for m, of in result.left_out.items() if not orders.isdisjoint(of))
+        missing.setdefault(next(had, ""), []).append(block)
+    for machine, of_machine in sorted(missing.items()):
+        reason = f"machine {machine} was left out: " if machine else ""
+        names = "; ".join(block.name for block in of_machine[:_NAMED])
+        more = f"; and {len(of_machine) - _NAMED} more" if of_machine[_NAMED:] else ""
+        count = numbers.count(len(of_machine), "block")
+        yield f"{reason}{count} missing: {names}{more}"

@@ -221,6 +221,32 @@ def test_a_missing_shard_is_named(lab: Lab) -> None:
     assert "merge the missing shards first" in refused.stderr
 
 
+def test_a_machine_can_be_left_out(lab: Lab) -> None:
+    """With its rounds, and not with those of others that were merged with them."""
+    folders = screened(lab, 2)
+    _, merged = merge(lab, *folders)
+    rounds = len(lines_of(folders[1])) // 4
+    for parts in ((merged,), folders):
+        words = (*map(str, parts), "--without", "m-2", "--json")
+        done = lab.call("merge", *words)
+        assert done.returncode == 3, done.stderr
+        answer = json.loads(done.stdout)
+        assert answer["machines"] == ["m-1"]
+        missing = f"machine m-2 was left out: {rounds} rounds missing"
+        assert answer["missing"] == [missing]
+        shutil.rmtree(lab.run_folder)
+    unknown = lab.call("merge", str(merged), "--without", "zz")
+    assert unknown.returncode == 2
+    assert "no machine zz; the machines are m-1, m-2\n" in unknown.stderr
+    nothing = lab.call("merge", *map(str, folders), *_without("m-1", "m-2"))
+    assert nothing.returncode == 5
+    assert "no results are left, so there is nothing to merge" in nothing.stderr
+
+
+def _without(*machines: str) -> list[str]:
+    return [word for machine in machines for word in ("--without", machine)]
+
+
 def test_a_shard_is_resumed(lab: Lab) -> None:
     words = (*builds(lab), *ROUNDS, "--shard", "1/2", "--machine", "m-1")
     assert lab.run_until_killed(9, "ab", "lab", *words)

@@ -151,8 +151,39 @@ def test_a_machine_can_be_left_out(measured: tuple[Lab, list[Path]]) -> None:
     done = lab.call("merge", *map(str, folders), "--without", "m-2", "--json")
     folder = moved(lab, f"merged-{len(list(lab.root.glob('merged-*')))}")
     assert done.returncode == 3
-    assert json.loads(done.stdout)["machines"] == ["m-1", "m-3"]
+    answer = json.loads(done.stdout)
+    assert answer["machines"] == ["m-1", "m-3"]
     assert {line["machine"] for line in lines_of(folder)} == {"m-1", "m-3"}
+    (missing,) = answer["missing"]
+    count = len(blocks_of_machine(folders[1]))
+    assert missing.startswith(f"machine m-2 was left out: {count} blocks missing: base")
+
+
+def blocks_of_machine(folder: Path) -> set[tuple[str, int]]:
+    """Return the charts and repetitions of a shard, without its canary."""
+    lines = [line for line in lines_of(folder) if line["pass"] != "canary"]
+    return {(line["benchmark"], line["repetition"]) for line in lines}
+
+
+def test_a_machine_of_a_merged_run_can_be_left_out(
+    measured: tuple[Lab, list[Path]],
+) -> None:
+    lab, folders = measured
+    whole = merge(lab, *folders)
+    done = lab.call("merge", str(whole), "--without", "m-2", "--json")
+    moved(lab, f"merged-{len(list(lab.root.glob('merged-*')))}")
+    (missing,) = json.loads(done.stdout)["missing"]
+    assert missing.startswith("machine m-2 was left out: ")
+
+
+def test_an_unknown_machine_cannot_be_left_out(
+    measured: tuple[Lab, list[Path]],
+) -> None:
+    lab, folders = measured
+    done = lab.call("merge", *map(str, folders[:2]), "--without", "zz")
+    assert done.returncode == 2
+    assert "no machine zz; the machines are m-1, m-2\n" in done.stderr
+    assert not list(lab.results.glob("2*"))
 
 
 def test_a_directory_of_shards_is_the_same_as_its_shards(
