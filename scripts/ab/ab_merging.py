@@ -22,7 +22,8 @@ from report.model.ab_folder import (
 from report.model.ab_lines import RoundLines
 from report.model.ab_plan import AbPlan
 from report.model.ab_run import AbRun
-from report.model.count_lines import end_line
+from report.model.count_lines import COUNTS_FILE, end_line
+from report.model.record import LINES
 from report.terms import numbers
 from report.terms.checksum import KEY
 from report.terms.documents import ResultsError
@@ -30,6 +31,7 @@ from report.verdict.ab_judge import judge_ab
 from report.verdict.ab_verdicts import suspects
 from scripts.ab.ab_schedule import shuffled
 from scripts.fleet.merged_machines import check_known, environment_of, in_common
+from scripts.fleet.merging import of_run
 from scripts.fleet.plan_likeness import PlannedRun, differences_of
 
 _OF_RUN = ("plan", KEY, "machine", "run", "order")
@@ -42,7 +44,7 @@ class MergedAb:
 
     plan: AbPlan
     environment: Mapping[str, Any]
-    texts: Sequence[str]  # lines, as JSON without the checksum of the plan
+    lines: Sequence[str]  # as JSON, without what says of which run they are
     counts: Sequence[str]
     left_out: Mapping[str, int]  # machine -> how many rounds are missing without it
 
@@ -50,6 +52,17 @@ class MergedAb:
     def documents(self) -> dict[str, Mapping[str, Any]]:
         """The documents of its folder, by name."""
         return {"ab": ab_plan_document(self.plan), "environment": self.environment}
+
+    @property
+    def measured(self) -> dict[str, Iterator[str]]:
+        """The lines by file, as JSON without the checksum of the plan."""
+        run = self.plan.run
+        return {LINES: of_run(self.lines, run), COUNTS_FILE: of_run(self.counts, run)}
+
+    def named(self, run: str) -> MergedAb:
+        """Return the same run under another name."""
+        a, b = (replace(side, run=run) for side in self.plan.sides.values())
+        return replace(self, plan=replace(self.plan, a=a, b=b))
 
 
 def ab_parts_of(folders: Iterable[Path]) -> list[RecordedAbRun]:
@@ -103,8 +116,8 @@ def merged_ab(
         environment_of(
             [(part.environment, [*machines_of(part)]) for part in parts], machines
         ),
-        list(_texts([rounds[key] for key in ordered], run)),
-        list(_counts([p for p in parts if {*machines_of(p)} - {*without}], run)),
+        list(_texts(rounds[key] for key in ordered)),
+        list(_counts(part for part in parts if {*machines_of(part)} - {*without})),
         {
             machine: sum(dropped[key] == machine for key in dropped.keys() - rounds)
             for machine in without
@@ -188,30 +201,32 @@ def _plan(
     return replace(plan, a=a, b=b, shard=None, machines=named)
 
 
-def _texts(rounds: Iterable[_Owned], run: str) -> Iterator[str]:
-    """Yield the lines of rounds as those of the merged run."""
+def _texts(rounds: Iterable[_Owned]) -> Iterator[str]:
+    """Yield the lines of rounds as those of the merged run, without its name."""
     order = 0
     for own in rounds:
         for m in own.lines.lines:
             kept = {k: v for k, v in m.record.items() if k not in _OF_RUN}
-            line = {**kept, "order": order, "run": run, "machine": own.machine}
+            line = {**kept, "order": order, "machine": own.machine}
             yield json.dumps(line, separators=(",", ":"), allow_nan=False)
             order += 1
 
 
-def _counts(parts: Iterable[RecordedAbRun], run: str) -> Iterator[str]:
+def _counts(parts: Iterable[RecordedAbRun]) -> Iterator[str]:
     """Yield the lines of the counts, which one part has.  Raises ResultsError."""
+
+    def text(line: Mapping[str, Any]) -> str:
+        kept = {k: v for k, v in line.items() if k not in ("plan", KEY, "run")}
+        return json.dumps(kept, separators=(",", ":"))
+
     having = [part for part in parts if part.counts.tools is not None]
     if len(having) > 1:
         places = " and ".join(str(part.path) for part in having)
         raise ResultsError(f"{places} both have counts; leave one of them out")
     for part in having:
         assert part.counts.tools is not None
-        for line in part.counts.lines:
-            kept = {k: v for k, v in line.items() if k not in ("plan", KEY)}
-            yield json.dumps({**kept, "run": run}, separators=(",", ":"))
-        end = end_line(run, len(part.counts.lines), part.counts.tools)
-        yield json.dumps(end, separators=(",", ":"))
+        yield from map(text, part.counts.lines)
+        yield text(end_line("", len(part.counts.lines), part.counts.tools))
 
 
 def missing_of_ab(

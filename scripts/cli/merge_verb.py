@@ -1,5 +1,7 @@
 """kvmatrix merge: make one run of the shards that machines measured."""
 
+from __future__ import annotations
+
 import datetime
 import json
 import shutil
@@ -7,16 +9,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from report.config.config_types import Config
 from report.model.ab_plan import AbPlan
-from report.model.count_lines import COUNTS_FILE
 from report.model.plan import Plan
-from report.model.plan_document import plan_document
-from report.model.record import LINES
 from report.model.run import Run
 from report.terms import numbers
 from report.terms.documents import ResultsError
@@ -26,6 +25,7 @@ from scripts.fleet.machine_notes import machine_notes
 from scripts.fleet.merging import (
     Merged,
     merged,
+    merged_before,
     merged_name,
     missing_of,
     name_of,
@@ -41,7 +41,10 @@ from scripts.show.run_output import written_report
 from scripts.show.run_summary import MergedResult
 from scripts.store.known_passports import with_passports
 from scripts.store.run_places import CannotStart
-from scripts.store.run_store import create_folder, is_ab_run, sole_user
+from scripts.store.run_store import create_folder, is_ab_run, is_stored, sole_user
+
+if TYPE_CHECKING:
+    from scripts.ab.ab_merging import MergedAb
 
 _INCOMPLETE, _NOTHING = 3, 5
 _NAMED = 8  # machines
@@ -117,7 +120,13 @@ def merged_run(
         )
     run = None if is_ab_run(made.path) else load_run(made.path)
     result = _result(made.path, run)
-    report = None if output.no_report else written_report(made.path, run)
+    report: Path | None = made.path / "report.html"
+    if not made.is_new and not output.quiet:
+        print_note(f"already merged: {shown(made.path)}")
+    if output.no_report:
+        report = None
+    elif made.is_new or not (made.path / "report.html").is_file():
+        report = written_report(made.path, run)
     _show(made, result, report, output)
     return _INCOMPLETE if made.missing else result.exit_code
 
@@ -139,6 +148,7 @@ class MergedFolder:
     path: Path
     notes: list[str]
     missing: list[str]
+    is_new: bool  # or a run of the same content was there before
 
 
 def _merged(
@@ -155,11 +165,10 @@ def _merged(
     parts = parts_of(paths)
     result = merged(parts, name_of(parts, results), without)
     _refuse_no_lines(result.lines, without)
-    plan = with_passports(result.plan, config, results)
-    result = replace(result, plan=plan)
-    path = _written(result, results)
-    notes = notes_of(result, parts, since)
-    return MergedFolder(plan, path, notes, missing_of(result, parts))
+    result = replace(result, plan=with_passports(result.plan, config, results))
+    path, is_new = _stored(result, results)
+    plan, notes = result.plan, notes_of(result, parts, since)
+    return MergedFolder(plan, path, notes, missing_of(result, parts), is_new)
 
 
 def _refuse_no_lines(lines: Sequence[object], without: Sequence[str]) -> None:
@@ -184,36 +193,35 @@ def merged_ab_folder(
     parts = ab_parts_of(paths)
     name = merged_name(parts[0].plan.run, results)
     result = merged_ab(parts, name, without)
-    _refuse_no_lines(result.texts, without)
+    _refuse_no_lines(result.lines, without)
     a, b = (with_passports(s, config, results) for s in result.plan.sides.values())
     result = replace(result, plan=replace(result.plan, a=a, b=b))
-    measured = {LINES: result.texts, COUNTS_FILE: result.counts}
-    folder = create_folder(results, name, result.documents, measured=measured)
-    folder.close()
+    path, is_new = _stored(result, results)
     try:
-        run = load_ab_run(folder.path)
+        run = load_ab_run(path)
     except ResultsError as error:
-        shutil.rmtree(folder.path)
-        problem = str(error).removeprefix(str(folder.path)).partition(": ")[2]
+        if is_new:
+            shutil.rmtree(path)
+        problem = str(error).removeprefix(str(path)).partition(": ")[2]
         raise ResultsError(
             f"these shards do not fit together: {problem}; a confirmation is merged"
             " with the screen that it was measured after"
         ) from None
     missing = missing_of_ab(run, parts, result.left_out)
     notes = machine_notes(result.plan.machines, result.environment["machines"])
-    return MergedFolder(result.plan, folder.path, list(notes), missing)
+    return MergedFolder(run.plan, path, list(notes), missing, is_new)
 
 
-def _written(result: Merged, results: Path) -> Path:
-    """Create the folder of a merged run; return it."""
-    documents: dict[str, Any] = {
-        "run": plan_document(result.plan),
-        "environment": result.environment,
-    }
-    measured = {LINES: result.texts}
-    folder = create_folder(results, result.plan.run, documents, measured=measured)
+def _stored(result: Merged | MergedAb, results: Path) -> tuple[Path, bool]:
+    """Return the folder of a merged run, and whether it had to be written."""
+    name = result.plan.run
+    for path in merged_before(name, results):
+        same = result.named(path.name)
+        if is_stored(path, same.documents, same.measured):
+            return path, False
+    folder = create_folder(results, name, result.documents, measured=result.measured)
     folder.close()
-    return folder.path
+    return folder.path, True
 
 
 def show_notes(made: MergedFolder) -> None:
@@ -228,7 +236,7 @@ def _show(
     places = {"path": shown(made.path), "report": shown(report) if report else None}
     names = [*made.plan.machines]
     if output.as_json:
-        head = {"run": made.plan.run, "machines": names}
+        head = {"run": made.path.name, "machines": names}
         found = {"missing": made.missing, "notes": made.notes}
         document = {**head, **result.document(), **found, **places}
         click.echo(json.dumps(document, indent=1))

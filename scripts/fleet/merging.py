@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from glob import escape
 from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
@@ -23,10 +24,11 @@ from report.model.plan_document import (
     PLAN,
     VERSIONS,
     check_current,
+    plan_document,
     plan_of,
     shard_plan_of,
 )
-from report.model.record import Record
+from report.model.record import LINES, Record
 from report.model.run_folder import load_planned, read_environment
 from report.terms import numbers
 from report.terms.checksum import KEY
@@ -54,7 +56,7 @@ _OF_ATTEMPT = (
     *("disturbance", "pass"),
 )
 # Of a line: what says to which run it belongs, and is written anew.
-_OF_RUN = ("plan", KEY)
+_OF_RUN = ("plan", KEY, "run")
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class ShardFolder:
 
 @dataclass(frozen=True)
 class Stored:
-    """One line of a part: where it belongs, and its text without its run's checksum."""
+    """One line of a part: where it belongs, and its text without its run."""
 
     key: tuple[int, int]  # its order and attempt
     slim: Record  # what missing_repetitions() needs
@@ -103,9 +105,18 @@ class Merged:
     left_out: Mapping[str, Collection[int]]  # machine -> the orders that it measured
 
     @property
-    def texts(self) -> Iterator[str]:
-        """The lines in order, as JSON without the checksum of the plan."""
-        return (line.text for line in self.lines)
+    def documents(self) -> dict[str, Document]:
+        """The documents of its folder, by name."""
+        return {"run": plan_document(self.plan), "environment": self.environment}
+
+    @property
+    def measured(self) -> dict[str, Iterator[str]]:
+        """The lines by file, as JSON without the checksum of the plan."""
+        return {LINES: of_run((line.text for line in self.lines), self.plan.run)}
+
+    def named(self, run: str) -> Merged:
+        """Return the same run under another name."""
+        return replace(self, plan=replace(self.plan, run=run))
 
 
 def shard_folders(folders: Iterable[Path]) -> list[Path]:
@@ -169,6 +180,17 @@ def merged_name(first: str, results: Path) -> str:
     return unused_name(results, f"{first.split(_MERGED)[0]}{_MERGED}")
 
 
+def merged_before(run: str, results: Path) -> list[Path]:
+    """Return the folders of runs that can have been merged of the same parts."""
+    return sorted(results.glob(f"{escape(run.split(_MERGED)[0])}{_MERGED}*"))
+
+
+def of_run(texts: Iterable[str], run: str) -> Iterator[str]:
+    """Yield lines, as JSON, with the name of a run."""
+    end = f',"run":{json.dumps(run)}}}'
+    return (f"{text.removesuffix('}')}{end}" for text in texts)
+
+
 def check_alike(parts: Sequence[ShardFolder]) -> None:
     """Raise ResultsError if parts are of different runs, or machines of one name."""
     first = parts[0]
@@ -205,7 +227,7 @@ def merged(
     check_known(without, {name for part in parts for name in part.machines})
     left_out: dict[str, set[int]] = {name: set() for name in without}
     lines: dict[tuple[int, int], Stored] = {}
-    for of_part in _read(parts, run):
+    for of_part in _read(parts):
         for line in of_part:
             if line.machine in left_out:
                 left_out[line.machine].add(line.key[0])
@@ -241,34 +263,33 @@ def merged(
     return Merged(plan, environment, in_order, left_out)
 
 
-def _read(parts: Sequence[ShardFolder], run: str) -> Iterator[list[Stored]]:
+def _read(parts: Sequence[ShardFolder]) -> Iterator[list[Stored]]:
     """Yield the lines of each part, read by as many processes as there are processors.
 
     Reading is most of the work: half a millisecond a line.
     """
     if len(parts) < _LEAST_PARTS:
-        yield from (_lines(part, run) for part in parts)
+        yield from map(_lines, parts)
         return
     # With fork, the parts are inherited: their plans would take longer to be sent.
     context, count = get_context("fork"), len(os.sched_getaffinity(0))
-    with ProcessPoolExecutor(count, context, _keep, (parts, run)) as pool:
+    with ProcessPoolExecutor(count, context, _keep, (parts,)) as pool:
         yield from pool.map(_lines_of, range(len(parts)))
 
 
-_kept: tuple[Sequence[ShardFolder], str]  # in a process of the pool
+_kept: Sequence[ShardFolder]  # in a process of the pool
 
 
-def _keep(parts: Sequence[ShardFolder], run: str) -> None:
+def _keep(parts: Sequence[ShardFolder]) -> None:
     global _kept  # set once, when a process of the pool starts
-    _kept = parts, run
+    _kept = parts
 
 
 def _lines_of(number: int) -> list[Stored]:
-    parts, run = _kept
-    return _lines(parts[number], run)
+    return _lines(_kept[number])
 
 
-def _lines(part: ShardFolder, run: str) -> list[Stored]:
+def _lines(part: ShardFolder) -> list[Stored]:
     """Return the lines of a part as lines of the merged run."""
     lines = []
     shard = part.plan.shard
@@ -278,9 +299,7 @@ def _lines(part: ShardFolder, run: str) -> list[Stored]:
         machine = shard.machine if shard else record["machine"]
         kept = {k: v for k, v in record.items() if k not in (*_OF_RUN, "machine")}
         text = json.dumps(
-            {**kept, "run": run, "machine": machine},
-            separators=(",", ":"),
-            allow_nan=False,
+            {**kept, "machine": machine}, separators=(",", ":"), allow_nan=False
         )
         slim = cast(Record, {key: record.get(key) for key in _OF_ATTEMPT})
         key = measurement.order, measurement.attempt

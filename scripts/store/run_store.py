@@ -175,14 +175,8 @@ def create_folder(
     building = results / f"{_UNFINISHED}{run}"
     try:
         building.mkdir()
-        (kind,) = documents.keys() & {Path(name).stem for name in EVERY_KIND}
-        _write_document(building / f"{kind}.json", documents[kind])
-        plan = _checksum_of_plan(building)
-        for name in documents.keys() - {kind}:
-            document = {**documents[name], "plan": plan}
-            _write_document(building / f"{name}.json", document)
-        for name, texts in (measured or {}).items():
-            _write_lines(building / name, (_stamped(line, plan) for line in texts))
+        for name, parts in _files(documents, measured or {}):
+            _write_file(building / name, parts)
         _sync_folder(building)
         building.rename(results / run)
         _sync_folder(results)
@@ -195,23 +189,55 @@ def create_folder(
         shutil.rmtree(building, ignore_errors=True)
 
 
+def is_stored(
+    folder: Path,
+    documents: Mapping[str, Mapping[str, Any]],
+    measured: Mapping[str, Iterable[str]],
+) -> bool:
+    """Return True if a folder has just what create_folder() would write there."""
+    try:
+        return all(_has(folder / n, parts) for n, parts in _files(documents, measured))
+    except (OSError, ResultsError):
+        return False
+
+
+def _has(file: Path, parts: Iterable[bytes]) -> bool:
+    with os.fdopen(open_own(file, os.O_RDONLY), "rb") as stored:
+        is_alike = all(stored.read(len(part)) == part for part in parts)
+        return is_alike and not stored.read(1)
+
+
+def _files(
+    documents: Mapping[str, Mapping[str, Any]],
+    measured: Mapping[str, Iterable[str]],
+) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """Yield the name of each file of a run folder, and its content in parts."""
+    (kind,) = documents.keys() & {Path(name).stem for name in EVERY_KIND}
+    text = _document(documents[kind], f"{kind}.json")
+    yield f"{kind}.json", [text]
+    plan = parse_object(text, kind)[KEY]
+    for name in sorted(documents.keys() - {kind}):
+        document = {**documents[name], "plan": plan}
+        yield f"{name}.json", [_document(document, f"{name}.json")]
+    for name, texts in measured.items():
+        yield name, (_stamped(line, plan) for line in texts)
+
+
 def _remove_unfinished(results: Path) -> None:
     for leftover in results.glob(f"{_UNFINISHED}*"):
         remove(leftover)
 
 
-def _write_document(path: Path, document: Mapping[str, Any]) -> None:
-    validate(document, path.stem, path.name)
-    text = with_checksum(json.dumps(document, indent=1, allow_nan=False)) + "\n"
-    with path.open("x", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+def _document(document: Mapping[str, Any], name: str) -> bytes:
+    """Return the content of a document's file.  Raises ResultsError."""
+    validate(document, Path(name).stem, name)
+    text = with_checksum(json.dumps(document, indent=1, allow_nan=False))
+    return f"{text}\n".encode()
 
 
-def _write_lines(path: Path, lines: Iterable[bytes]) -> None:
+def _write_file(path: Path, parts: Iterable[bytes]) -> None:
     with path.open("xb") as file:
-        file.writelines(lines)
+        file.writelines(parts)
         file.flush()
         os.fsync(file.fileno())
 

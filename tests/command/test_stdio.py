@@ -138,7 +138,7 @@ def test_full_results_are_named_with_a_remedy(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(run_store, "_write_document", full)
+    monkeypatch.setattr(run_store, "_write_file", full)
     done = lab.call("run", "lab", "-n", "1")
     assert done.returncode == 2
     told = f"results directory {lab.results}; nothing was measured; free some space"

@@ -102,6 +102,14 @@ def test_any_order_gives_the_same_bytes(lab: Lab) -> None:
     assert all(run == runs[0] for run in runs)
 
 
+def test_the_same_parts_are_merged_once(lab: Lab) -> None:
+    folders = screened(lab, 2)
+    for parts, is_new in ((folders, True), (folders[::-1], False)):
+        done = lab.call("merge", *map(str, parts))
+        assert done.returncode == 0, done.stderr
+        assert (f"already merged: {lab.run_folder}\n" in done.stderr) != is_new
+
+
 def test_equal_builds_have_a_verdict_without_confirmation(lab: Lab) -> None:
     done, merged = merge(lab, *screened(lab, 2))
     assert done.returncode == 0, done.stderr

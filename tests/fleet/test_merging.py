@@ -21,6 +21,7 @@ from tests.fleet.many_machines import (
     plan_of,
     three_shards,
 )
+from tests.support.command_line import call
 from tests.support.lab import Lab
 from tests.support.resealed import edit_lines, edit_plan
 
@@ -144,6 +145,30 @@ def test_half_a_shard_is_merged_and_named(lab: Lab) -> None:
     command = f"scripts/kvmatrix resume {folders[1]}"
     assert f"shard 2/3 is unfinished; on its machine: {command}" in done.stderr
     assert load_run(lab.run_folder).is_unfinished
+
+
+def test_the_same_parts_are_merged_once(lab: Lab) -> None:
+    folders = three_shards(lab)
+    words = ["merge", *map(str, folders), "--results-dir", str(lab.results)]
+    assert call(words).returncode == 0
+    first = content(lab.run_folder)
+    (lab.run_folder / "report.html").unlink()
+    half = call([*words[:3], *words[-2:]])
+    assert half.returncode == 3
+    for parts in (words, ["merge", *reversed(words[1:4]), *words[4:]]):
+        again = call(parts)
+        assert again.returncode == 0
+        path = lab.results / f"{folders[0].name}-merged"
+        assert f"kvmatrix: already merged: {path}\n" in again.stderr
+        assert f"report    {path}/report.html\n" in again.stdout
+        assert content(path).keys() == first.keys()
+    assert call([*words, "--quiet"]).stderr == ""
+    second = lab.results / f"{folders[0].name}-merged-2"
+    assert {p.name for p in lab.results.iterdir()} == {path.name, second.name}
+    refused = call([*words[:3], *words[-2:]])
+    assert refused.returncode == 3 and f"already merged: {second}\n" in refused.stderr
+    edit_lines(path / "measurements.jsonl", lambda lines: lines[0].update(attempt=2))
+    assert "already merged" not in call(words).stderr
 
 
 def test_a_machine_can_be_left_out(measured: tuple[Lab, list[Path]]) -> None:
