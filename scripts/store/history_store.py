@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from glob import escape
 from pathlib import Path
 
-from report.model.history_entry import HistoryEntry, text
+from report.model.history_entry import AB, HistoryEntry, text
 from report.model.history_folder import check_folder
 from report.model.history_folder import read_entry as stored_entry
 from report.terms.documents import ResultsError, read_bytes
@@ -60,25 +62,47 @@ def entries_of_folder(path: Path, label: str) -> list[HistoryEntry]:
 def add(folder: Path, entry: HistoryEntry) -> tuple[Path, bool]:
     """Add an entry; return its file, and whether it is new.
 
-    An existing entry is never replaced.  Raises ResultsError if it is different.
+    An existing entry is never replaced, and none is added of results that another has:
+    those of a machine whose shards were merged twice.  Raises ResultsError if the
+    existing entry is different.
     """
     check_folder(folder)
     target, content = folder / f"{entry.run}.json", text(entry)
     with sole_user(folder, "history"):
-        if not target.exists():
+        file = target if target.exists() else _entry_of_the_same(folder, entry)
+        if file is None:
             write_whole(target, content, "--history-dir")
             return target, True
-    if read_bytes(target) != content.encode():
-        stored = stored_entry(target)
-        differs = "with other content"
-        if stored.label != entry.label:
-            differs = (
-                f"with the label {stored.label!r}"
-                if stored.label
-                else "without a label"
-            )
-        raise ResultsError(
-            f"{target}: the history already has this run, {differs}; remove the file to"
-            " replace the entry"
+    is_alike = file != target or read_bytes(target) == content.encode()
+    stored, differs = stored_entry(file), "with other content"
+    if stored.label != entry.label:
+        differs = (
+            f"with the label {stored.label!r}" if stored.label else "without a label"
         )
-    return target, False
+    elif is_alike:
+        return file, False
+    has = "this run" if file == target else "these results"
+    raise ResultsError(
+        f"{file}: the history already has {has}, {differs}; remove the file to"
+        " replace the entry"
+    )
+
+
+def _entry_of_the_same(folder: Path, entry: HistoryEntry) -> Path | None:
+    """Return the file of an entry with the same rates of the same machine, or None.
+
+    Only a run that was merged can have another name.
+    """
+    name = str(entry.machine.get("machine", ""))
+    if not (name and any(cell.rate for cell in entry.cells)):
+        return None
+    end = text(entry).partition('"cells": [')[2].encode()
+    pattern = "*.json" if entry.kind == AB else f"*.{escape(name)}.json"
+    for path in sorted(folder.glob(pattern)):
+        if read_bytes(path).endswith(end):
+            other = stored_entry(path)
+            if replace(entry, run=other.run, label=other.label) == replace(
+                other, lines_sha256=entry.lines_sha256
+            ):
+                return path
+    return None

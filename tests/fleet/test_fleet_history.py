@@ -15,12 +15,14 @@ from report.verdict.new_history_entry import entries_of
 from tests.builders import synthetic_history as past
 from tests.fleet.many_machines import (
     CONTROL,
+    content,
     make_site,
     many_machines_run,
     merge,
     three_shards,
 )
 from tests.support.command_line import call
+from tests.support.resealed import edit_lines, edit_plan
 
 SLOWER = 0.08
 POINTS, STEP = 40, 30
@@ -101,6 +103,29 @@ def test_a_run_of_many_machines_has_an_entry_of_each(tmp_path: Path) -> None:
     medians = [entry.cells[0].rate for entry in entries]
     assert [round(m.median, -3) if m else 0 for m in medians] == [1e6, 5e5]
     assert {entry.cells[0].n for entry in entries} == {3}
+
+
+def test_measurements_are_added_once(tmp_path: Path) -> None:
+    """Under whichever name they were merged, and with whichever others."""
+    lab = make_site(tmp_path)
+    folders = three_shards(lab)
+    first, again = merge(lab, *folders), merge(lab, *reversed(folders))
+    edit_plan(again, lambda plan: plan.update(run=f"{plan['run']}-2"))
+    edit_lines(
+        again / "measurements.jsonl",
+        lambda lines: [line.update(run=f"{line['run']}-2") for line in lines],
+    )
+    at = ["--history-dir", str(tmp_path / "history")]
+    assert call(["history", "add", str(first), *at]).returncode == 0
+    stored = content(tmp_path / "history")
+    assert len(stored) == 3
+    done = call(["history", "add", str(again), *at])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("(already there)") == 3
+    assert content(tmp_path / "history") == stored
+    labelled = call(["history", "add", str(again), "--label", "new", *at])
+    assert labelled.returncode == 2
+    assert "has these results, without a label" in labelled.stderr
 
 
 def test_history_add_adds_each_machine(tmp_path: Path) -> None:
