@@ -32,7 +32,7 @@ from report.verdict.ab_verdicts import suspects
 from scripts.ab.ab_schedule import shuffled
 from scripts.fleet.merged_machines import check_known, environment_of, in_common
 from scripts.fleet.merging import of_run
-from scripts.fleet.plan_likeness import PlannedRun, differences_of
+from scripts.fleet.plan_likeness import PlannedRun, differences_of, overlap
 
 _OF_RUN = ("plan", KEY, "machine", "run", "order")
 _Key = tuple[int, int]  # the round, and the place of the cell in the plan
@@ -155,10 +155,8 @@ def _add(rounds: dict[_Key, _Owned], key: _Key, own: _Owned) -> None:
     other = rounds.setdefault(key, own)
     if other is not own:
         name = f"round {own.lines.number} of {own.lines.cell}"
-        raise ResultsError(
-            f"{name} is in {other.part.path} and in {own.part.path}; leave one of the"
-            " two directories out"
-        )
+        holders = ((part.path, part.plan.shard) for part in (other.part, own.part))
+        raise overlap(name, *holders)
 
 
 def _check_screened(parts: Sequence[RecordedAbRun], rounds: Collection[_Key]) -> None:

@@ -21,6 +21,7 @@ from report.terms import numbers
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
 from scripts.cli.exit_codes import exit_code_of
+from scripts.fleet.given_folders import shard_folders
 from scripts.fleet.machine_notes import machine_notes
 from scripts.fleet.merging import (
     Merged,
@@ -31,7 +32,6 @@ from scripts.fleet.merging import (
     name_of,
     notes_of,
     parts_of,
-    shard_folders,
 )
 from scripts.request import options
 from scripts.request.selection import read_config
@@ -168,7 +168,8 @@ def _merged(
     result = replace(result, plan=with_passports(result.plan, config, results))
     path, is_new = _stored(result, results)
     plan, notes = result.plan, notes_of(result, parts, since)
-    return MergedFolder(plan, path, notes, missing_of(result, parts), is_new)
+    missing = missing_of(result, parts)
+    return MergedFolder(plan, path, notes, missing, is_new)
 
 
 def _refuse_no_lines(lines: Sequence[object], without: Sequence[str]) -> None:

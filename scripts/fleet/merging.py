@@ -40,11 +40,10 @@ from report.terms.documents import (
 )
 from scripts.fleet.machine_notes import clock_notes, machine_notes
 from scripts.fleet.merged_machines import check_known, environment_of, in_common
-from scripts.fleet.plan_likeness import PlannedRun, differences_of, matrix
+from scripts.fleet.plan_likeness import PlannedRun, differences_of, matrix, overlap
 from scripts.planning.blocks import Block, blocks_of
 from scripts.planning.order import cell_of, missing_repetitions
 from scripts.store.run_places import unused_name
-from scripts.store.run_store import JUDGED_KINDS
 
 Document = Mapping[str, Any]
 _LEAST_PARTS = 8  # that are worth starting processes
@@ -117,25 +116,6 @@ class Merged:
     def named(self, run: str) -> Merged:
         """Return the same run under another name."""
         return replace(self, plan=replace(self.plan, run=run))
-
-
-def shard_folders(folders: Iterable[Path]) -> list[Path]:
-    """Return the run folders among these, and in those that are directories of runs.
-
-    Raises ResultsError for one that does not exist.
-    """
-    paths: list[Path] = []
-    for folder in folders:
-        if not folder.is_dir():
-            raise ResultsError(f"{folder}: no such directory; expected that of a shard")
-        inner = {p.parent for kind in JUDGED_KINDS for p in folder.glob(f"*/{kind}")}
-        is_run = any((folder / kind).exists() for kind in JUDGED_KINDS)
-        if not is_run and not inner:
-            kinds = " or ".join(JUDGED_KINDS)
-            problem = f"{folder}: contains no {kinds}, nor do its directories"
-            raise ResultsError(f"{problem}; expected the directory of a shard")
-        paths += [folder] if is_run else sorted(inner)
-    return paths
 
 
 def parts_of(paths: Iterable[Path]) -> list[ShardFolder]:
@@ -226,6 +206,7 @@ def merged(
     check_alike(parts)
     check_known(without, {name for part in parts for name in part.machines})
     left_out: dict[str, set[int]] = {name: set() for name in without}
+    shards = {part.path: part.plan.shard for part in parts}
     lines: dict[tuple[int, int], Stored] = {}
     for of_part in _read(parts):
         for line in of_part:
@@ -234,13 +215,8 @@ def merged(
                 continue
             other = lines.setdefault(line.key, line)
             if other is not line:
-                repetition = (
-                    f"{cell_of(line.slim)}, repetition {line.slim['repetition']}"
-                )
-                raise ResultsError(
-                    f"{repetition} is in {other.path} and in {line.path}; leave one of"
-                    " the two directories out"
-                )
+                holders = ((path, shards[path]) for path in (other.path, line.path))
+                raise overlap(_repetition(line.slim), *holders)
     machines = {
         name: facts
         for part in parts
@@ -261,6 +237,12 @@ def merged(
     ]
     environment = environment_of(environments, machines)
     return Merged(plan, environment, in_order, left_out)
+
+
+def _repetition(line: Record) -> str:
+    if line["pass"] == CANARY:
+        return f"the canary of {cell_of(line)}"
+    return f"{cell_of(line)}, repetition {line['repetition']}"
 
 
 def _read(parts: Sequence[ShardFolder]) -> Iterator[list[Stored]]:

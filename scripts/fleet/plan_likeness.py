@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from report.model.ab_plan import AbPlan
-from report.model.plan import Plan
+from report.model.ab_plan import AbPlan, AbShard
+from report.model.plan import Plan, Shard
+from report.terms.documents import ResultsError
 from scripts.planning.settings import differences
 from scripts.store.run_places import CannotStart
 
 P = TypeVar("P", bound=Plan | AbPlan)
 CANNOT_TAKE_PART = "this machine cannot take part"  # begins a message
+Holder = tuple[Path, Shard | AbShard | None]
 _ENGINES, _PASSPORTS = "engines", "passports"
 # Of run.json and ab.json: what differs between the shards of a run.  All else is the
 # matrix, which they have in common.
@@ -78,6 +80,18 @@ def differences_of(first: PlannedRun[P], other: PlannedRun[P]) -> list[str]:
         ),
     ]
     return found or [f"{key}: differs" for key in keys]
+
+
+def overlap(what: str, first: Holder, other: Holder) -> ResultsError:
+    """Return the error for what two folders have; each comes with its shard."""
+    (path, shard), (other_path, other_shard) = first, other
+    problem = f"{what} is in {path} and in {other_path}"
+    if shard and other_shard and shard.count != other_shard.count:
+        problem = (
+            f"{path} is shard {shard} and {other_path} is shard {other_shard} of the"
+            " same run: shards of different divisions overlap"
+        )
+    return ResultsError(f"{problem}; leave one of the two directories out")
 
 
 def _flat(document: Mapping[str, Any]) -> dict[str, Any]:

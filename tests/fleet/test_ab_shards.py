@@ -289,9 +289,17 @@ def test_the_first_shard_counts(lab: Lab) -> None:
 
 def test_what_is_refused(lab: Lab) -> None:
     first, second = screened(lab, 2)
-    twice = lab.call("merge", str(first), str(first))
+    copy = shutil.copytree(first, lab.root / "copy" / first.name)
+    twice = lab.call("merge", str(first), str(copy))
     assert twice.returncode == 2
     assert "leave one of the two directories out" in twice.stderr
+    assert ab(lab, "--shard", "1/1", "--machine", "m-3").returncode == 0
+    all_of_it = moved(lab, "whole")
+    overlap = lab.call("merge", str(first), str(all_of_it))
+    assert overlap.returncode == 2
+    assert f"{first} is shard 1/2 and {all_of_it} is shard 1/1 of the same run" in (
+        overlap.stderr
+    )
     many = ab(lab, "--shard", "9/9")
     assert many.returncode == 2
     assert "use fewer shards, or more rounds" in many.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 from pathlib import Path
 
@@ -11,7 +12,14 @@ import pytest
 from report.terms import numbers
 from report.trust.judge import load_run
 from scripts.fleet.machine_notes import clock_notes, machine_notes
-from tests.fleet.many_machines import make_site, moved, three_shards
+from tests.fleet.many_machines import (
+    lines_of,
+    make_site,
+    measure,
+    merge,
+    moved,
+    three_shards,
+)
 from tests.support.resealed import edit_plan
 
 NOON = datetime.datetime(2026, 11, 28, 12, 0, 0, tzinfo=datetime.UTC)
@@ -91,3 +99,33 @@ def test_merging_says_it_and_loses_nothing(tmp_path: Path) -> None:
     assert "machine m-2: its file system is nfs4" in done.stderr
     assert "machine m-3: its clock is 24" in done.stderr
     assert not load_run(moved(lab, "merged")).is_unfinished
+
+
+def test_a_machine_can_be_left_out(tmp_path: Path) -> None:
+    lab = make_site(tmp_path)
+    folders = three_shards(lab)
+    whole = merge(lab, *folders)
+    of_shard = [x for x in lines_of(folders[1]) if x["pass"] != "canary"]
+    blocks = {(line["benchmark"], line["repetition"]) for line in of_shard}
+    for parts in (folders, [whole]):
+        done = lab.call("merge", *map(str, parts), "--without", "m-2", "--json")
+        assert done.returncode == 3
+        answer = json.loads(done.stdout)
+        assert answer["machines"] == ["m-1", "m-3"]
+        assert {line["machine"] for line in lab.lines()} == {"m-1", "m-3"}
+        (missing,) = answer["missing"]
+        reason = f"machine m-2 was left out: {len(blocks)} blocks missing: base/"
+        assert missing.startswith(reason)
+    unknown = lab.call("merge", *map(str, folders[:2]), "--without", "zz")
+    assert unknown.returncode == 2
+    assert "no machine zz; the machines are m-1, m-2\n" in unknown.stderr
+
+
+def test_two_machines_of_one_name_are_refused(tmp_path: Path) -> None:
+    lab = make_site(tmp_path)
+    folders = [measure(lab, f"{i}/2", "m-1") for i in (1, 2)]
+    edit_plan(folders[1], lambda plan: plan["machine"].update(cpu_model="another"))
+    done = lab.call("merge", *map(str, folders))
+    assert done.returncode == 2
+    assert "machine m-1 is not the one of" in done.stderr
+    assert "cpu_model differ" in done.stderr and "--machine" in done.stderr

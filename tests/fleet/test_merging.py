@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -171,46 +172,6 @@ def test_the_same_parts_are_merged_once(lab: Lab) -> None:
     assert "already merged" not in call(words).stderr
 
 
-def test_a_machine_can_be_left_out(measured: tuple[Lab, list[Path]]) -> None:
-    lab, folders = measured
-    done = lab.call("merge", *map(str, folders), "--without", "m-2", "--json")
-    folder = moved(lab, f"merged-{len(list(lab.root.glob('merged-*')))}")
-    assert done.returncode == 3
-    answer = json.loads(done.stdout)
-    assert answer["machines"] == ["m-1", "m-3"]
-    assert {line["machine"] for line in lines_of(folder)} == {"m-1", "m-3"}
-    (missing,) = answer["missing"]
-    count = len(blocks_of_machine(folders[1]))
-    assert missing.startswith(f"machine m-2 was left out: {count} blocks missing: base")
-
-
-def blocks_of_machine(folder: Path) -> set[tuple[str, int]]:
-    """Return the charts and repetitions of a shard, without its canary."""
-    lines = [line for line in lines_of(folder) if line["pass"] != "canary"]
-    return {(line["benchmark"], line["repetition"]) for line in lines}
-
-
-def test_a_machine_of_a_merged_run_can_be_left_out(
-    measured: tuple[Lab, list[Path]],
-) -> None:
-    lab, folders = measured
-    whole = merge(lab, *folders)
-    done = lab.call("merge", str(whole), "--without", "m-2", "--json")
-    moved(lab, f"merged-{len(list(lab.root.glob('merged-*')))}")
-    (missing,) = json.loads(done.stdout)["missing"]
-    assert missing.startswith("machine m-2 was left out: ")
-
-
-def test_an_unknown_machine_cannot_be_left_out(
-    measured: tuple[Lab, list[Path]],
-) -> None:
-    lab, folders = measured
-    done = lab.call("merge", *map(str, folders[:2]), "--without", "zz")
-    assert done.returncode == 2
-    assert "no machine zz; the machines are m-1, m-2\n" in done.stderr
-    assert not list(lab.results.glob("2*"))
-
-
 def test_a_directory_of_shards_is_the_same_as_its_shards(
     measured: tuple[Lab, list[Path]], tmp_path: Path
 ) -> None:
@@ -299,16 +260,50 @@ def test_what_two_shards_measured_is_refused(lab: Lab) -> None:
     done = lab.call("merge", str(first), str(second))
     assert done.returncode == 2
     assert f"{first}" in done.stderr and f"{second}" in done.stderr
+    assert re.search(r"the canary of (one|two|one-control)/base/\w+ is in", done.stderr)
     assert "leave one of the two directories out" in done.stderr
 
 
-def test_two_machines_of_one_name_are_refused(lab: Lab) -> None:
-    folders = [measure(lab, f"{i}/2", "m-1") for i in (1, 2)]
-    edit_plan(folders[1], lambda plan: plan["machine"].update(cpu_model="another"))
-    done = lab.call("merge", *map(str, folders))
+def test_a_directory_given_twice_counts_once(
+    measured: tuple[Lab, list[Path]],
+) -> None:
+    lab, folders = measured
+    above = [folder.parent for folder in folders]
+    roundabout = above[0] / ".." / above[0].name / folders[0].name
+    given = [*folders, folders[0], roundabout, *above]
+    assert content(merge(lab, *given)) == content(merge(lab, *folders))
+
+
+def test_shards_of_different_divisions_overlap(lab: Lab) -> None:
+    first, second = measure(lab, "1/2", "m-1"), measure(lab, "1/3", "m-2")
+    done = lab.call("merge", str(first), str(second))
     assert done.returncode == 2
-    assert "machine m-1 is not the one of" in done.stderr
-    assert "cpu_model differ" in done.stderr and "--machine" in done.stderr
+    assert (
+        f"{first} is shard 1/2 and {second} is shard 1/3 of the same run: shards of"
+        " different divisions overlap; leave one of the two directories out"
+    ) in done.stderr
+
+
+def test_kinds_that_cannot_be_merged_are_told_apart(lab: Lab) -> None:
+    own, ab, tried_out, fleet = (lab.root / n for n in ("own", "ab", "tried", "fleet"))
+    for folder, plan in (
+        *((own, "run.json"), (ab, "ab.json")),
+        *((tried_out, "durability.json"), (fleet, "fleet.json")),
+    ):
+        folder.mkdir()
+        (folder / plan).write_text("{}")
+    for folders, problem in (
+        (
+            (own, ab),
+            f"{own} is a shard of an ordinary run, {ab} of an A/B run; merge them"
+            " separately",
+        ),
+        ((tried_out,), f"{tried_out} is a durability run, which has no shards"),
+        ((fleet,), f"{fleet} is a fleet; continue with: scripts/kvmatrix fleet resume"),
+    ):
+        done = lab.call("merge", *map(str, folders))
+        assert done.returncode == 2
+        assert problem in done.stderr
 
 
 def test_another_method_is_refused(lab: Lab) -> None:
