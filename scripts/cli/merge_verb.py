@@ -107,7 +107,7 @@ def merged_run(
 ) -> int:
     """Merge folders into a run in `results`, and show it; return the exit code.
 
-    `since` is when the first shard can have begun, if that is known.
+    `since` is when the first shard can have begun, which only a fleet knows.
 
     Raises the errors that exit_code_of() handles.
     """
@@ -168,7 +168,7 @@ def _merged(
     result = replace(result, plan=with_passports(result.plan, config, results))
     path, is_new = _stored(result, results)
     plan, notes = result.plan, notes_of(result, parts, since)
-    missing = missing_of(result, parts)
+    missing = missing_of(result, parts, is_fleet=since is not None)
     return MergedFolder(plan, path, notes, missing, is_new)
 
 

@@ -48,6 +48,7 @@ from scripts.store.run_places import unused_name
 Document = Mapping[str, Any]
 _LEAST_PARTS = 8  # that are worth starting processes
 _NAMED = 5  # blocks that are missing
+_OF_OUTPUT, _COLOR = ("--quiet", "-q", "--json", "--no-report"), "--color"
 _MERGED = "-merged"  # ends the names of merged runs
 # What decides whether a repetition is still missing, for missing_repetitions().
 _OF_ATTEMPT = (
@@ -289,15 +290,21 @@ def _lines(part: ShardFolder) -> list[Stored]:
     return lines
 
 
-def missing_of(result: Merged, parts: Sequence[ShardFolder]) -> list[str]:
-    """Return what a merged run lacks, in words, with what measures it."""
+def missing_of(
+    result: Merged, parts: Sequence[ShardFolder], *, is_fleet: bool
+) -> list[str]:
+    """Return what a merged run lacks, in words, with what measures it.
+
+    A fleet itself says how its blocks are measured.
+    """
     plan, lines = result.plan, [line.slim for line in result.lines]
     left = {unit for unit, _ in missing_repetitions(plan, lines)}
     units = {number for number, unit in enumerate(plan.order) if unit in left}
     having = {line.machine for line in result.lines if line.slim["pass"] == CANARY}
     canaries = [f"machine {m} has no canary" for m in plan.machines if m not in having]
     blocks = [block for block in blocks_of(plan) if units & {*block.units}]
-    return [*_shards(result, parts, units), *canaries, *_named(result, blocks)]
+    shards = [] if is_fleet else _shards(result, parts, units)
+    return [*shards, *canaries, *_named(result, blocks)]
 
 
 def notes_of(
@@ -327,13 +334,25 @@ def _shards(
     for index in range(1, count + 1):
         part = shards.get(index)
         if part is None:
-            command = f"scripts/{result.plan.command} --shard {index}/{count}"
+            command = f"{_command(result.plan)} --shard {index}/{count}"
             yield f"shard {index}/{count} is missing; measure it with: {command}"
         elif {*part.machines} & result.left_out.keys():
             continue
         elif part.plan.shard and units & {*part.plan.shard.units}:
             command = shlex.join(["scripts/kvmatrix", "resume", str(part.path)])
             yield f"shard {index}/{count} is unfinished; on its machine: {command}"
+
+
+def _command(plan: Plan) -> str:
+    """Return the command that planned a run, without options of output."""
+    words = iter(shlex.split(f"scripts/{plan.command}"))
+    kept = []
+    for word in words:
+        if word == _COLOR:
+            next(words, None)
+        elif word not in _OF_OUTPUT and not word.startswith(f"{_COLOR}="):
+            kept.append(word)
+    return shlex.join(kept)
 
 
 def _named(result: Merged, blocks: Sequence[Block]) -> Iterator[str]:

@@ -1,15 +1,21 @@
 """`merge`: one run of many shards, in any order; what it lacks and refuses."""
 
+import io
 import itertools
 import json
 import re
+import shlex
 import shutil
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
+from report.model.plan import started_at
 from report.trust.judge import load_run
+from scripts.cli.merge_verb import merged_run
+from scripts.show.output import Output
 from tests.builders.synthetic_durability import setting, tried
 from tests.fleet.many_machines import (
     BENCHMARKS,
@@ -130,6 +136,29 @@ def test_what_is_missing_is_named_with_its_command(
     assert load_run(merged).is_unfinished
     again = merge(lab, merged, folders[1])
     assert _unnamed(again) == _unnamed(merge(lab, *folders))
+
+
+def test_a_command_that_is_named_has_no_options_of_output(lab: Lab) -> None:
+    words = ("--quiet", "--json", "--color", "never", "-k", "*/*/fillseq")
+    folder = measure(lab, "1/2", "m-1", *words)
+    done = lab.call("merge", str(folder))
+    (command,) = (x for x in done.stderr.splitlines() if "shard 2/2 is missing" in x)
+    found = shlex.split(command.partition("measure it with: ")[2])
+    assert found[:5] == ["scripts/kvmatrix", "run", "lab", "-n", "4"]
+    assert found[5] == "-k" and found[-2:] == ["--shard", "2/2"]
+    assert not {"--quiet", "--json", "--color", "never", "--no-report"} & {*found}
+
+
+def test_a_fleet_names_its_own_remedy(lab: Lab) -> None:
+    folder = measure(lab, "1/2", "m-1")
+    output = Output(quiet=True, as_json=False, no_report=True, color="never")
+    began = started_at(folder.name)
+    with redirect_stderr(io.StringIO()) as said, redirect_stdout(io.StringIO()):
+        configs = lab.root / "configs"
+        code = merged_run([folder], lab.results, configs, output, since=began)
+    assert code == 3
+    (warning,) = said.getvalue().splitlines()
+    assert re.fullmatch(r"kvmatrix: warning: \d+ blocks missing: base/.*", warning)
 
 
 def _unnamed(folder: Path) -> list[dict[str, object]]:
