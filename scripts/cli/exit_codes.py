@@ -29,8 +29,8 @@ def exit_code_of(work: Callable[[], int]) -> int:
         lines = "\n  ".join(error.changes)
         return print_error(f"{CANNOT_RESUME}:\n  {lines}", 2)
     except DiskFull as error:
-        remedy = "nothing was measured; free some space or choose another directory"
-        return print_error(f"{error}; {remedy}", 2)
+        remedy = "free some space or choose another directory"
+        return print_error(f"{error}; nothing was {error.lost}; {remedy}", 2)
     except Interrupted as error:
         problem = str(error) or "interrupted before anything was measured"
         return print_error(problem, INTERRUPTED)

@@ -22,11 +22,14 @@ _FULL_WORDS = ("No space left on device", "disk is full", "ENOSPC", "quota excee
 
 
 class DiskFull(Exception):
-    """A disk is full; results stored before that are kept."""
+    """A disk is full; results stored before that are kept.
 
-    def __init__(self, place: str) -> None:
+    `lost` says what was not done for that reason.
+    """
+
+    def __init__(self, place: str, lost: str = "measured") -> None:
         super().__init__(f"no space left in {place}")
-        self.place = place
+        self.place, self.lost = place, lost
 
 
 def free_bytes(folder: Path) -> int:

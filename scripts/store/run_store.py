@@ -183,7 +183,8 @@ def create_folder(
         return RunFolder(results / run, lines)
     except OSError as error:
         if error.errno in _FULL:
-            raise DiskFull(f"the results directory {results}") from error
+            lost = "written" if measured else "measured"
+            raise DiskFull(f"the results directory {results}", lost) from error
         raise
     finally:
         shutil.rmtree(building, ignore_errors=True)

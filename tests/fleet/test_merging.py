@@ -1,5 +1,6 @@
 """`merge`: one run of many shards, in any order; what it lacks and refuses."""
 
+import errno
 import io
 import itertools
 import json
@@ -159,6 +160,21 @@ def test_a_fleet_names_its_own_remedy(lab: Lab) -> None:
     assert code == 3
     (warning,) = said.getvalue().splitlines()
     assert re.fullmatch(r"kvmatrix: warning: \d+ blocks missing: base/.*", warning)
+
+
+def test_a_full_disk_leaves_nothing(
+    measured: tuple[Lab, list[Path]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, folders = measured
+
+    def fill(_file: Path, _parts: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("scripts.store.run_store._write_file", fill)
+    done = lab.call("merge", *map(str, folders))
+    assert done.returncode == 2
+    assert "nothing was written; free some space" in done.stderr
+    assert not list(lab.results.iterdir())
 
 
 def _unnamed(folder: Path) -> list[dict[str, object]]:
