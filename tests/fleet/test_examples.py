@@ -41,6 +41,12 @@ def test_the_image_has_nothing_that_git_ignores() -> None:
     assert {line.strip("/") for line in ignored} < left_out
 
 
+def test_shards_of_one_second_do_not_overwrite_each_other() -> None:
+    """Each is in a directory of its own, whatever the names of their runs."""
+    assert "merge-multiple" not in WORKFLOW.read_text()
+    assert "kvmatrix merge shards/* " in blocks(WORKFLOW)["Merge"]
+
+
 @pytest.mark.slow
 def test_the_steps_of_the_workflow_give_one_run(tmp_path: Path) -> None:
     steps = blocks(WORKFLOW)
@@ -51,6 +57,10 @@ def test_the_steps_of_the_workflow_give_one_run(tmp_path: Path) -> None:
         env = {"SUITE": "quick", "OPTIONS": options, "SHARD": shard, "MACHINES": "4"}
         measured = run_step(steps["Measure"], tmp_path, **env)
         assert measured.code == 0, measured.output
+        artifact = tmp_path / f"artifacts/shard-{shard}"
+        artifact.parent.mkdir(exist_ok=True)
+        (tmp_path / "shards").rename(artifact)
+    artifact.parent.rename(tmp_path / "shards")
     merged = run_step(steps["Merge"], tmp_path)
     assert merged.code == 0, merged.output
     (run,) = tmp_path.glob("merged/2*")
