@@ -70,24 +70,25 @@ def merge(
     configs_dir: Path,
     **given: Any,
 ) -> None:
-    """Make one run of the shards of a run, measured with `run --shard`.
+    """Make one run of shards, measured with `--shard`: of run, ab or resume.
 
     FOLDER is the directory of a shard, or one with the directories of several.  Their
     order does not matter.  Shards of another plan, build or method are refused, as are
-    two that measured the same.  A run merged before is accepted, too.  If something
-    is missing, the rest is merged, and what is missing is listed.  The directories are
-    left as they are.
+    two that have the same repetition.  A run merged before is accepted, too.  If
+    something is missing, the rest is merged, and what is missing is listed.  The
+    directories are left as they are.  Nothing is written if the same was merged before.
 
     \b
     Examples:
       scripts/kvmatrix merge results/*-leveldb-2011
       scripts/kvmatrix merge from-a/ from-b/ from-c/ --without m-1f2e3d4c
+      scripts/kvmatrix merge results/*-ab-leveldb-2011-tenth
 
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, or a
     directory that another run is using; 3 some cells failed or are missing (all other
-    results are saved), or the run is unfinished; 5 nothing was measured; 130
-    interrupted.
+    results are saved), the run is unfinished, or cells remain to be confirmed; 5
+    nothing was measured; 130 interrupted.
     """
     output = Output.of(given)
 

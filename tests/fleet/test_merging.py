@@ -177,6 +177,14 @@ def test_a_full_disk_leaves_nothing(
     assert not list(lab.results.iterdir())
 
 
+def test_help_names_what_is_merged() -> None:
+    text = " ".join(call(["merge", "--help"]).stdout.split())
+    assert "measured with `--shard`: of run, ab or resume" in text
+    assert "two that have the same repetition" in text
+    assert "or cells remain to be confirmed; 5 nothing was measured" in text
+    assert "merge results/*-ab-leveldb-2011-tenth" in text
+
+
 def _unnamed(folder: Path) -> list[dict[str, object]]:
     left = ("run", "plan", "checksum")
     return [{k: v for k, v in x.items() if k not in left} for x in lines_of(folder)]
