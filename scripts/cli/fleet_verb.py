@@ -90,8 +90,7 @@ def fleet(ctx: click.Context) -> None:
     Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
     damaged files, too little memory or disk space, or a directory that another run is
     using; 3 some cells failed or are missing (all other results are saved), or the run
-    is unfinished; 4 the machine is unfit (--strict); 5 nothing could be measured,
-    judged or compared; 130 interrupted.
+    is unfinished; 5 nothing could be measured, judged or compared; 130 interrupted.
     """
     if ctx.invoked_subcommand is None:
         raise click.UsageError("VERB is missing; expected run, ab or resume")
@@ -126,8 +125,8 @@ def fleet_run(
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, too little
     memory or disk space, or a directory that another run is using; 3 some cells failed
-    or are missing (all other results are saved), or the run is unfinished; 4 the
-    machine is unfit (--strict); 5 nothing could be measured; 130 interrupted.
+    or are missing (all other results are saved), or the run is unfinished; 5 nothing
+    could be measured; 130 interrupted.
     """
     output, places = Output.of(given), RunPlaces.of(given)
     refuse_no_control(given)
@@ -186,8 +185,8 @@ def fleet_ab(
     Exit codes: 0 no regression found; 1 a regression; 2 wrong usage, invalid
     configuration, damaged files, too little memory or disk space, or a directory that
     another run is using; 3 some cells failed or are missing (all other results are
-    saved), or the run is unfinished; 4 the machine is unfit (--strict); 5 nothing could
-    be measured, judged or compared; 130 interrupted.
+    saved), or the run is unfinished; 5 nothing could be measured, judged or compared;
+    130 interrupted.
     """
     output = Output.of(given)
 
