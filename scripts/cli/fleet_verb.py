@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -60,10 +59,11 @@ from scripts.show.fleet_view import (
     dry_run_text,
     fleet_view,
     interrupted_words,
+    resuming,
     suspects_words,
     why_lost,
 )
-from scripts.show.output import Output, print_note, shown
+from scripts.show.output import Output, print_note
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
 from scripts.store.run_store import sole_user
 
@@ -302,8 +302,8 @@ def _begun_fleet(fleet: Fleet, configs: Path, output: Output) -> int:
             return _measured_fleet(fleet, configs, output)
         except JobsRejected as rejected:
             if not rejected.is_first or any((fleet.path / MACHINES).iterdir()):
-                resume = f"scripts/kvmatrix fleet resume {fleet.name}"
-                raise CannotStart(f"{rejected}; continue with: {resume}") from None
+                problem = f"{rejected}; continue with:\n  {resuming(fleet)}"
+                raise CannotStart(problem) from None
             shutil.rmtree(fleet.path, ignore_errors=True)
             raise CannotStart(f"{rejected}; nothing was begun or kept") from None
 
@@ -315,7 +315,7 @@ def _measured_fleet(fleet: Fleet, configs: Path, output: Output) -> int:
     handles.
     """
     results = fleet.path.absolute().parent
-    resume = f"scripts/kvmatrix fleet resume {shlex.quote(shown(fleet.path))}"
+    resume = resuming(fleet)
     runs, lost = _measured_blocks(fleet, resume, output)
     if not runs:
         reasons = why_lost(fleet, lost)

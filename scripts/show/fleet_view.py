@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +17,7 @@ from report.terms import numbers
 from report.terms.text_table import visible
 from scripts.fleet.fleet_folder import SLURM, Fleet
 from scripts.fleet.fleet_progress import FleetProgress, FleetView
+from scripts.show.output import shown
 
 _HEARTBEAT_S = 60.0
 _MOST_RUNNING = 20  # blocks that are listed
@@ -158,6 +160,11 @@ def interrupted_words(fleet: Fleet, finished: int) -> str:
     if fleet.is_confirmation:
         return f"interrupted in the confirmation; the screen and {kept}"
     return f"interrupted; {kept}"
+
+
+def resuming(fleet: Fleet) -> str:
+    """Return the command that continues a fleet."""
+    return f"scripts/kvmatrix fleet resume {shlex.quote(shown(fleet.path))}"
 
 
 def suspects_words(suspected: int, cells: int, blocks: int) -> str:

@@ -211,7 +211,7 @@ def test_a_fleet_whose_later_jobs_are_rejected_is_kept(
     done = lab.call("fleet", "run", "lab", "-n", "2", "--on", "local")
     (fleet,) = lab.results.glob("*-fleet")
     assert done.returncode == 2
-    resume = f"continue with: scripts/kvmatrix fleet resume {fleet.name}\n"
+    resume = f"continue with:\n  scripts/kvmatrix fleet resume {fleet}\n"
     assert done.stderr.endswith(resume)
 
 
@@ -334,10 +334,10 @@ def test_unusual_reasons_of_waiting_jobs_are_told(
     jobs = slurm_jobs(tmp_path, monkeypatch, "echo Submitted batch job 7")
     jobs.submit([1], [])
     squeue = tmp_path / "squeue"
-    for reason, told in (("Priority", ""), ("A, of (b|c)", "A, of (b|c)")):
+    for reason, shown in (("Priority", ""), ("A, of (b|c)", "A, of (b|c)")):
         squeue.write_text(f"#!/bin/sh\necho '7|PENDING||{reason}'\n")
         squeue.chmod(0o755)
-        assert jobs.states() == {1: (JobState.QUEUED, told)}
+        assert jobs.states() == {1: (JobState.QUEUED, shown)}
     assert jobs.log(1) == tmp_path / "jobs/7_0_log.out"
 
 
