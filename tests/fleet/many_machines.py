@@ -22,6 +22,8 @@ from tests.support.lab import Lab, make_lab
 
 BENCHMARKS = ("readrandom", "fillseq")
 CONTROL = "alpha-control"
+AB_BENCHMARKS = ("fillrandom", "readrandom")
+AB_ROUNDS = ("--screen-rounds", "4", "--confirm-rounds", "5", "--no-counts")
 
 
 def make_site(folder: Path) -> Lab:
@@ -32,6 +34,27 @@ def make_site(folder: Path) -> Lab:
     lab.engine("one", "honest")
     lab.engine("two", "honest")
     return lab
+
+
+def make_ab_site(folder: Path) -> Lab:
+    """Return a lab with an engine in two builds."""
+    lab = make_lab(folder)
+    lab.scenario(benchmarks=AB_BENCHMARKS)
+    lab.suite()
+    lab.engine("one", "honest")
+    lab.install("one", "honest", build="other")
+    return lab
+
+
+def builds(lab: Lab) -> list[str]:
+    """Return the options that name both builds."""
+    return ["--a", str(lab.root / "build"), "--b", str(lab.root / "other")]
+
+
+def place(line: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return where a line of an A/B run belongs."""
+    of, cell = line["ab"], f"{line['scenario']}/{line['benchmark']}"
+    return line["order"], cell, of["stage"], of["round"], of["slot"], of["side"]
 
 
 def measure(lab: Lab, shard: str, machine: str, *words: str, code: int = 0) -> Path:

@@ -17,31 +17,28 @@ from report.verdict.ab_verdicts import judge
 from report.verdict.new_history_entry import entry_of
 from tests.builders.synthetic_durability import setting, tried
 from tests.builders.synthetic_records import retimed
-from tests.fleet.many_machines import content, lines_of, moved
+from tests.fleet.many_machines import (
+    AB_BENCHMARKS,
+    AB_ROUNDS,
+    builds,
+    content,
+    lines_of,
+    make_ab_site,
+    moved,
+    place,
+)
 from tests.support.command_line import CommandResult
-from tests.support.lab import Lab, make_lab
+from tests.support.lab import Lab
 from tests.support.resealed import edit_lines
-
-CELLS = ("fillrandom", "readrandom")
-ROUNDS = ("--screen-rounds", "4", "--confirm-rounds", "5", "--no-counts")
 
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Lab:
-    lab = make_lab(tmp_path)
-    lab.scenario(benchmarks=CELLS)
-    lab.suite()
-    lab.engine("one", "honest")
-    lab.install("one", "honest", build="other")
-    return lab
-
-
-def builds(lab: Lab) -> list[str]:
-    return ["--a", str(lab.root / "build"), "--b", str(lab.root / "other")]
+    return make_ab_site(tmp_path)
 
 
 def ab(lab: Lab, *words: str) -> CommandResult:
-    return lab.call("ab", "lab", *builds(lab), *ROUNDS, *words)
+    return lab.call("ab", "lab", *builds(lab), *AB_ROUNDS, *words)
 
 
 def screened(lab: Lab, count: int) -> list[Path]:
@@ -75,12 +72,6 @@ def confirmed(lab: Lab, merged: Path, count: int) -> list[Path]:
         shutil.rmtree(target)
         folders.append(moved(lab, f"confirm-{index}"))
     return folders
-
-
-def place(line: dict[str, Any]) -> tuple[object, ...]:
-    of = line["ab"]
-    cell = f"{line['scenario']}/{line['benchmark']}"
-    return line["order"], cell, of["stage"], of["round"], of["slot"], of["side"]
 
 
 def test_the_rounds_are_those_of_one_machine(lab: Lab) -> None:
@@ -144,8 +135,9 @@ def test_a_confirmation_needs_its_screen(lab: Lab) -> None:
         done = lab.call("merge", *map(str, parts))
         assert done.returncode == 2
         remedy = "add its shards, or the merged run of the screen"
-        assert f"the screen of one/base/{CELLS[0]} is not complete; {remedy}" in (
-            done.stderr
+        assert (
+            f"the screen of one/base/{AB_BENCHMARKS[0]} is not complete; {remedy}"
+            in (done.stderr)
         )
         assert not list(lab.results.iterdir())
     assert merge(lab, *screen, *confirmation)[0].returncode == 0
@@ -256,7 +248,7 @@ def _without(*machines: str) -> list[str]:
 
 
 def test_a_shard_is_resumed(lab: Lab) -> None:
-    words = (*builds(lab), *ROUNDS, "--shard", "1/2", "--machine", "m-1")
+    words = (*builds(lab), *AB_ROUNDS, "--shard", "1/2", "--machine", "m-1")
     assert lab.run_until_killed(9, "ab", "lab", *words)
     begun = lab.lines()
     half = lab.call("merge", str(lab.run_folder))
@@ -274,7 +266,7 @@ def test_a_shard_is_resumed(lab: Lab) -> None:
 @pytest.mark.slow
 def test_the_first_shard_counts(lab: Lab) -> None:
     for index in (1, 2):
-        words = (*builds(lab), *ROUNDS[:-1], "--shard", f"{index}/2")
+        words = (*builds(lab), *AB_ROUNDS[:-1], "--shard", f"{index}/2")
         done = lab.call("ab", "lab", *words, "--machine", f"m-{index}")
         assert done.returncode == 0, done.stderr
         moved(lab, f"part-{index}")

@@ -14,15 +14,20 @@ from scripts.fleet.block_jobs import BlockJobs, JobState
 from scripts.fleet.block_runs import BlockRuns, is_finished
 from scripts.fleet.fleet_folder import Fleet, read_fleet
 from scripts.fleet.job_report import report_line, report_of
-from tests.fleet.many_machines import moved
+from tests.fleet.many_machines import (
+    AB_BENCHMARKS,
+    AB_ROUNDS,
+    builds,
+    make_ab_site,
+    moved,
+    place,
+)
 from tests.support.command_line import CommandResult, call
 from tests.support.fake_executor import FakeExecutor
-from tests.support.lab import Lab, make_lab
+from tests.support.lab import Lab
 from tests.support.quiet_machine import quiet_machine
 
-CELLS = ("fillrandom", "readrandom")
 NODES = ("n1", "n2")
-ROUNDS = ("--screen-rounds", "4", "--confirm-rounds", "5", "--no-counts")
 CONFIRMATION = "confirmation"
 
 End = Callable[[Fleet, int], str]  # "" has the block measured; else what its job prints
@@ -71,23 +76,14 @@ class NodeJobs(BlockJobs):
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     monkeypatch.setattr("scripts.cli.fleet_verb.LocalJobs", NodeJobs)
     monkeypatch.setattr("scripts.fleet.fleet_control.PERIOD_S", 0.0)
-    lab = make_lab(tmp_path)
-    lab.scenario(benchmarks=CELLS)
-    lab.suite()
-    lab.engine("one", "honest")
-    lab.install("one", "honest", build="other")
-    return lab
-
-
-def builds(lab: Lab) -> list[str]:
-    return ["--a", str(lab.root / "build"), "--b", str(lab.root / "other")]
+    return make_ab_site(tmp_path)
 
 
 def fleet_ab(lab: Lab, *words: str) -> CommandResult:
     """Run `fleet ab` on this machine."""
     places = [*("--data-dir", str(lab.data)), *("--results-dir", str(lab.results))]
     places += ["--configs-dir", str(lab.root / "configs"), "--no-report"]
-    command = ["fleet", "ab", "lab", *builds(lab), *ROUNDS, *words, *places]
+    command = ["fleet", "ab", "lab", *builds(lab), *AB_ROUNDS, *words, *places]
     return call([*command, "--on", "local"], quiet_machine(FakeExecutor))
 
 
@@ -102,13 +98,6 @@ def fleet_of(lab: Lab) -> Path:
     return path
 
 
-def place(line: dict[str, object]) -> tuple[object, ...]:
-    of = line["ab"]
-    assert isinstance(of, dict)
-    cell = line["scenario"], line["benchmark"]
-    return line["order"], *cell, of["stage"], of["round"], of["slot"], of["side"]
-
-
 def test_equal_builds_are_screened_alone(lab: Lab) -> None:
     done = fleet_ab(lab)
     assert done.returncode == 0, done.stderr
@@ -118,7 +107,7 @@ def test_equal_builds_are_screened_alone(lab: Lab) -> None:
     names = [of.name for of in read_fleet(fleet_of(lab)).blocks]
     assert sorted(names) == [
         f"one/base/{cell}, rounds {pair}"
-        for cell in CELLS
+        for cell in AB_BENCHMARKS
         for pair in ("1 and 2", "3 and 4")
     ]
 
@@ -135,7 +124,7 @@ def test_a_slower_build_is_confirmed_and_the_verdict_is_printed(lab: Lab) -> Non
     assert not result.run.unfinished
     fleet_lines = lab.lines()
     moved(lab, "of-the-fleet")
-    assert lab.call("ab", "lab", *builds(lab), *ROUNDS).returncode == 1
+    assert lab.call("ab", "lab", *builds(lab), *AB_ROUNDS).returncode == 1
     assert [place(x) for x in fleet_lines] == [place(x) for x in lab.lines()]
 
 
@@ -202,7 +191,7 @@ def test_one_build_is_measured_against_itself(lab: Lab) -> None:
     places = [*("--data-dir", str(lab.data)), *("--results-dir", str(lab.results))]
     places += ["--configs-dir", str(lab.root / "configs"), "--no-report"]
     side = ("--aa", "--a", str(lab.root / "build"))
-    command = ["fleet", "ab", "lab", *side, *ROUNDS, *places, "--on", "local"]
+    command = ["fleet", "ab", "lab", *side, *AB_ROUNDS, *places, "--on", "local"]
     done = call([*command, "--json"], quiet_machine(FakeExecutor))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["exit"] == 0
