@@ -1,4 +1,4 @@
-"""The folders of shards among directories that are given, and what is no shard."""
+"""The folders of shards in the directories given; errors for anything else there."""
 
 from __future__ import annotations
 

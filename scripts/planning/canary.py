@@ -12,7 +12,7 @@ from scripts.planning.order import cell_of
 def canary_failure(plan: Plan, lines: Iterable[Record]) -> str:
     """Return the first failure in the canary, with its cell; "" if all passed.
 
-    Failures that are known are none.
+    A known failure does not count.
     """
     for line in lines:
         if line.get("pass") == CANARY:
