@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, rankdata
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +62,8 @@ def p_slower(a: Any, b: Any) -> Floats:
 
 def _aligned_ranks(a: Floats, b: Floats) -> Floats:
     """Return the ranks (..., rounds, 4), with the two of a first."""
+    from scipy.stats import rankdata  # slow to import
+
     values = np.concatenate([a, b], axis=-1)
     aligned = values - np.median(values, axis=-1, keepdims=True)
     flat = np.round(aligned, _DECIMALS).reshape(*values.shape[:-2], -1)
@@ -70,13 +71,15 @@ def _aligned_ranks(a: Floats, b: Floats) -> Floats:
 
 
 def _approximate(ranks: Floats) -> Floats:
+    from scipy.special import ndtr  # slow to import
+
     observed = ranks[..., 2:].sum(axis=(-2, -1))
     mean = ranks.sum(axis=(-2, -1)) / 2
     variance = ranks.var(axis=-1, ddof=1).sum(axis=-1)
     # Without variance all labellings have the same sum, and p is 1.
     deviation = np.sqrt(np.where(variance > 0, variance, np.inf))
     z = (observed - mean - _CONTINUITY) / deviation
-    p = np.asarray(norm.sf(z))
+    p = np.asarray(ndtr(-z))
     return np.where(variance > 0, p, 1.0)
 
 

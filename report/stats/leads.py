@@ -26,16 +26,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, t
 
 from report.stats.aligned_ranks import Floats
 
 Flags = NDArray[np.bool_]
 
+_NORMAL = NormalDist()
 # One-sided levels of the two tests.  Both must reject, so the second can be weaker.
 ALPHA, MEDIAN_ALPHA = 0.01, 0.025
 POWER = 0.8  # of the smallest difference
@@ -59,7 +60,7 @@ def spreads(times: Any) -> Floats:
     quartile = _faster_quartile(rounds)
     distance = np.median(ratios, axis=-1) - ratios[..., quartile - 1]
     # Blom's approximation of a normal order statistic.
-    expected = -norm.ppf((quartile - 0.375) / (rounds + 0.25))
+    expected = -_NORMAL.inv_cdf((quartile - 0.375) / (rounds + 0.25))
     return np.asarray(distance / (expected * math.sqrt(1 + _of_median(engines - 1))))
 
 
@@ -110,7 +111,7 @@ class Leads:
     def smallest(self) -> Floats:
         """The lead (a log) that is significant with probability POWER."""
         least = np.maximum(self.margins, self.half_margins)
-        return np.asarray(least + norm.ppf(POWER) * self.errors)
+        return np.asarray(least + _NORMAL.inv_cdf(POWER) * self.errors)
 
 
 def leads(times: Any, spread: Floats, run_freedom: float) -> Leads:
@@ -118,6 +119,8 @@ def leads(times: Any, spread: Floats, run_freedom: float) -> Leads:
 
     `run_freedom` is the sum of freedom() over the charts of the run.
     """
+    from scipy.special import stdtrit  # slow to import
+
     logs = np.asarray(times, float)
     rounds = logs.shape[-1]
     ratios = logs[..., None, :, :] - logs[..., :, None, :]
@@ -129,8 +132,8 @@ def leads(times: Any, spread: Floats, run_freedom: float) -> Leads:
     return Leads(
         logs=np.median(ratios, axis=-1),
         half_logs=fast[..., None, :] - fast[..., :, None],
-        margins=t.isf(MEDIAN_ALPHA, run_freedom) * errors,
-        half_margins=t.isf(ALPHA, run_freedom) * half_errors,
+        margins=-stdtrit(run_freedom, MEDIAN_ALPHA) * errors,
+        half_margins=-stdtrit(run_freedom, ALPHA) * half_errors,
         errors=errors,
     )
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom, chi2
 
 from report.stats.aligned_ranks import Floats
 
@@ -99,12 +98,14 @@ def p_of_agreement(leads: Any, errors: Any) -> float:
     M. Gail and R. Simon, Testing for qualitative interactions between treatment
     effects and patient subsets, Biometrics 41 (1985) 361-372.
     """
+    from scipy.special import binom, chdtrc  # slow to import
+
     values = np.asarray(leads, float)
     squares = (values / np.maximum(np.asarray(errors, float), _LEAST_ERROR)) ** 2
     least = min(squares[values > 0].sum(), squares[values < 0].sum())
     others = np.arange(1, len(values))
-    weights = binom.pmf(others, len(values) - 1, 0.5)
-    return float((weights * chi2.sf(least, others)).sum()) if least else 1.0
+    weights = binom(len(values) - 1, others) / 2 ** (len(values) - 1)
+    return float((weights * chdtrc(others, least)).sum()) if least else 1.0
 
 
 def _scales(logs: ControlLogs) -> dict[str, float]:

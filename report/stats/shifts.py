@@ -7,13 +7,14 @@ Arrays have the shape of aligned_ranks: (..., rounds, 2).
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from report.stats.aligned_ranks import Floats, logs_of_rounds, p_slower
 
+_NORMAL = NormalDist()
 # The probability with which an effect must be detected, for planning.
 POWER = 0.95
 # With drift and outliers a rank test needs more pairs than ideal: a multiple of them,
@@ -96,12 +97,12 @@ def smallest_effect(
         return None
     error = sigma * math.sqrt(_MORE / usable)
     significant = _deviations(alpha) * error
-    return as_share(max(significant, as_log(least) + float(norm.ppf(POWER)) * error))
+    return as_share(max(significant, as_log(least) + _NORMAL.inv_cdf(POWER) * error))
 
 
 def _deviations(alpha: float) -> float:
     """Return the standard errors from 0 to a detectable effect; 3.97 at 1 %."""
-    return max(0.0, float(norm.isf(alpha) + norm.ppf(POWER)))
+    return max(0.0, _NORMAL.inv_cdf(POWER) - _NORMAL.inv_cdf(alpha))
 
 
 def _lost(alpha: float) -> float:

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import mannwhitneyu, norm, rankdata
 
 from report.stats.aligned_ranks import Floats
 
@@ -78,6 +77,8 @@ def _p_greater(greater: Floats, lesser: Floats) -> float:
 
     It is exact even with ties: the share of all assignments of the pooled mean ranks.
     """
+    from scipy.stats import mannwhitneyu, rankdata  # slow to import
+
     if max(len(greater), len(lesser)) > _EXACT_VALUES:
         tested = mannwhitneyu(
             greater, lesser, alternative="greater", method="asymptotic"
@@ -111,9 +112,11 @@ def _left_out(base: int, new: int, confidence: float) -> tuple[int, float]:
 def _tails_of_u(base: int, new: int) -> Floats:
     """Return P(U <= u) under the null hypothesis, for u from 0 to base * new."""
     if max(base, new) > _EXACT_VALUES:
+        from scipy.special import ndtr  # slow to import
+
         deviation = math.sqrt(base * new * (base + new + 1) / 12)
         u = np.arange(base * new + 1)
-        return np.asarray(norm.cdf((u + 0.5 - base * new / 2) / deviation))
+        return np.asarray(ndtr((u + 0.5 - base * new / 2) / deviation))
     least = base * (base + 1) // 2
     shares = _sum_shares(tuple(range(1, base + new + 1)), base)
     return np.asarray(np.cumsum(shares[least : least + base * new + 1]))

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from scipy.stats import false_discovery_control
-
 from report.model.judgement import Judgement, Verdict
 from report.model.run import Run
 from report.stats.shifts import as_share
@@ -355,6 +353,8 @@ def _with_q(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
     ]
     if not ps:
         return tuple(cells)
+    from scipy.stats import false_discovery_control  # slow to import
+
     qs = iter(false_discovery_control(ps).tolist())
     return tuple(
         replace(cell, q=float(next(qs))) if cell.judgement else cell for cell in cells
