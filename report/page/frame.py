@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from report.page import axes, raw_data
@@ -26,12 +27,32 @@ STYLE, SCRIPT = "style.css", "script.js"
 _AFTER_PART = re.compile(r"(?<=\w)[/_.:=](?=[^\W\d])")
 
 
+class _Compiled(jinja2.BytecodeCache):
+    """What this process has compiled: a page compiles no template of another again."""
+
+    def __init__(self) -> None:
+        self._code: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Load a template that was compiled before."""
+        if code := self._code.get(bucket.key):
+            bucket.bytecode_from_string(code)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a compiled template."""
+        self._code[bucket.key] = bucket.bytecode_to_string()
+
+
+_COMPILED = _Compiled()
+
+
 def environment() -> jinja2.Environment:
     """Return an environment for templates/, with the filters that format numbers."""
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDERS),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        bytecode_cache=_COMPILED,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
