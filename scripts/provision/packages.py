@@ -119,6 +119,7 @@ COUNTING = (
     Requirement("valgrind", "counts instructions for ab", _program("valgrind")),
 )
 TESTING = (
+    Requirement("ccache", "compiles nothing twice", _program("ccache")),
     Requirement("chromium", "opens the report in a real browser", _program("chromium")),
     Requirement(
         "libbenchmark-tools",

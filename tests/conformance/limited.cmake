@@ -11,48 +11,40 @@ function(add_limited_driver name deviation)
                         PRIVATE kvmatrix_options)
 endfunction()
 
-# The limited driver deviates from its declarations, and `failure` must fail.
+# The limited driver deviates from its declarations, and the test `failure` must fail.
 function(add_deviation deviation failure)
-  string(REGEX MATCH "^[^/]*" suite ${failure})
-  string(REPLACE "${suite}/" "" failure ${failure})
-  set(name ${suite}_limited)
-  if(NOT TARGET ${name})
-    return()
-  endif()
-  add_test(NAME ${name}_${deviation}
-           COMMAND ${name} --gtest_filter=${failure})
-  set_tests_properties(${name}_${deviation} PROPERTIES LABELS limited
+  add_test(NAME conformance_test_limited_${deviation}
+           COMMAND conformance_test_limited --gtest_filter=${failure})
+  set_tests_properties(conformance_test_limited_${deviation} PROPERTIES LABELS limited
     ENVIRONMENT "KVMATRIX_LIMITED=${deviation};GTEST_OUTPUT="
     PASS_REGULAR_EXPRESSION "\\[  FAILED  \\] ${failure}")
 endfunction()
 
 # Adds all tests of drivers that deviate.  REQUIRES: the other tests exist
 function(add_deviations)
-  set(levels DriverDurabilityTest.RefusesTheLevelsThatTheEngineLacksAndNoOther)
-  add_deviation(opens-durable driver_durability_test/${levels})
-  add_deviation(fails-to-open-durable driver_durability_test/${levels})
-  add_deviation(claims-durable driver_durability_test/${levels})
-  add_deviation(claims-batches driver_test/DriverTest.AppliesABatchInItsOrder)
-  add_deviation(claims-both-ways driver_test/DriverTest.ScansFromAnyKey)
-  add_deviation(short-keys driver_test/DriverTest.AcceptsWhatItsLimitsAllow)
-  add_deviation(odd-version driver_test/AnyDriver.DescribesItself)
-  add_deviation(failing-compact
-    driver_test/DriverTest.KeepsItsContentsThroughFlushSettleAndCompact)
-  # A defect that the driver declares: the rest of its tests pass.
-  if(TARGET driver_test)
+  if("driver_test" MATCHES "${KVM_TESTS}")
+    set(levels DriverDurabilityTest.RefusesTheLevelsThatTheEngineLacksAndNoOther)
+    add_deviation(opens-durable ${levels})
+    add_deviation(fails-to-open-durable ${levels})
+    add_deviation(claims-durable ${levels})
+    add_deviation(claims-batches DriverTest.AppliesABatchInItsOrder)
+    add_deviation(claims-both-ways DriverTest.ScansFromAnyKey)
+    add_deviation(short-keys DriverTest.AcceptsWhatItsLimitsAllow)
+    add_deviation(odd-version AnyDriver.DescribesItself)
+    add_deviation(failing-compact
+      DriverTest.KeepsItsContentsThroughFlushSettleAndCompact)
+    # A defect that the driver declares: the rest of its tests pass.
     add_limited_driver(defective short-keys)
     set_property(TARGET driver_defective PROPERTY
                  KNOWN_FAILURES DriverTest.AcceptsWhat*)
-    add_kvmatrix_test(driver_test_defective $<TARGET_OBJECTS:driver_test> defective)
-    add_known_failures(driver_test_defective
-      ${CMAKE_CURRENT_SOURCE_DIR}/conformance/driver_test.cc defective)
+    add_kvmatrix_test(conformance_test_defective
+                      $<TARGET_OBJECTS:conformance_suite> defective)
+    add_known_failures(conformance_test_defective defective)
   endif()
   # One that admits one session says so: nothing fails.
-  if(TARGET driver_threads_test_limited)
-    add_test(NAME driver_threads_test_limited_one-session
-             COMMAND driver_threads_test_limited)
-    set_tests_properties(driver_threads_test_limited_one-session PROPERTIES
-      LABELS limited ENVIRONMENT "KVMATRIX_LIMITED=one-session;GTEST_OUTPUT="
-      FAIL_REGULAR_EXPRESSION "FAILED|       OK ")
-  endif()
+  add_test(NAME conformance_test_limited_one-session
+           COMMAND conformance_test_limited --gtest_filter=DriverThreadsTest.*)
+  set_tests_properties(conformance_test_limited_one-session PROPERTIES
+    LABELS limited ENVIRONMENT "KVMATRIX_LIMITED=one-session;GTEST_OUTPUT="
+    FAIL_REGULAR_EXPRESSION "FAILED|       OK ")
 endfunction()

@@ -40,6 +40,19 @@ class Toolchain:
     root: Path  # of the sources
     build: Path
 
+    def link_test(
+        self, source: str, change: Change, folder: Path, units: Sequence[str] = ()
+    ) -> Path:
+        """Build the tests of one source with the change; return the executable.
+
+        It is that of the source's folder, without the tests of the other sources.
+        """
+        name = f"{Path(source).parent.name}_test"
+        own = f"/{Path(source).parent.name}/{Path(source).name}.o"
+        words = self._link_command(f"tests/{name}")
+        command = [w for w in words if not w.endswith("_test.cc.o") or w.endswith(own)]
+        return self._link(name, command, change, folder, units)
+
     def link(
         self, target: str, change: Change, folder: Path, units: Sequence[str] = ()
     ) -> Path:
@@ -47,15 +60,25 @@ class Toolchain:
 
         Compile `units`, or without them every unit that includes the changed file.
         """
+        command = self._link_command(target)
+        return self._link(target, command, change, folder, units)
+
+    def _link(
+        self,
+        target: str,
+        command: Sequence[str],
+        change: Change,
+        folder: Path,
+        units: Sequence[str],
+    ) -> Path:
         path = folder / "source" / change.file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(change.text)
-        command = self._link_command(target)
         replaced = {}
         for unit in self._units(command):
             if units and unit.source not in units:
                 continue
-            if change.file in self._seen_by(unit.source):
+            if change.file in included_by(self.root, unit.source):
                 replaced[unit.output] = self._compile(unit, change, folder)
         assert replaced, f"{target} does not depend on {change.file}"
         result = folder / Path(target).name
@@ -90,7 +113,7 @@ class Toolchain:
         words = shlex.split(last)
         return tuple(word for word in words if word not in (":", "&&"))
 
-    def _units(self, link_command: tuple[str, ...]) -> list[Unit]:
+    def _units(self, link_command: Sequence[str]) -> list[Unit]:
         """Return the units of the executable and of its library, except main.cc."""
         return [
             unit
@@ -113,13 +136,14 @@ class Toolchain:
                 units.append(Unit(name, words[words.index("-o") + 1], words))
         return units
 
-    @functools.lru_cache(maxsize=1000)  # noqa: B019
-    def _seen_by(self, name: str) -> frozenset[str]:
-        """Return a file of the repository and all files that it includes."""
-        path = self.root / name
-        if not path.is_file():
-            return frozenset()
-        sources = {name}
-        for included in _INCLUDE.findall(path.read_text()):
-            sources |= self._seen_by(included)
-        return frozenset(sources)
+
+@functools.cache
+def included_by(root: Path, name: str) -> frozenset[str]:
+    """Return a file of the repository and all files that it includes."""
+    path = root / name
+    if not path.is_file():
+        return frozenset()
+    sources = {name}
+    for included in _INCLUDE.findall(path.read_text()):
+        sources |= included_by(root, included)
+    return frozenset(sources)

@@ -275,14 +275,6 @@ TEST_F(RunnerTest, CreatesTheFolderOfADatabaseButNotThatAroundIt) {
   config_.db = around;
 }
 
-TEST_F(RunnerTest, APrimitiveDoesNotUseTheStore) {
-  const auto m = Run(Wrapped({}), {"crc32c", "fillseq"});
-  EXPECT_EQ(m[0].status, Status::kUnsupported);
-  EXPECT_EQ(m[0].reason,
-            "the executable is built without the library that it times");
-  EXPECT_EQ(m[1].status, Status::kOk);
-}
-
 TEST_F(RunnerTest, WithoutKeyOrderScansAreUnsupportedButTheAuditRuns) {
   const auto m =
       Run(Wrapped({}, ScanSupport::kUnordered),

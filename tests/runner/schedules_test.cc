@@ -18,12 +18,12 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-class Threads : public RunnerFixture {
+class ThreadSchedules : public RunnerFixture {
  protected:
-  Threads() { config_.threads = 4; }
+  ThreadSchedules() { config_.threads = 4; }
 };
 
-TEST_F(Threads, AWriterKeepsToItsScheduleAndTheReadsAreCounted) {
+TEST_F(ThreadSchedules, AWriterKeepsToItsScheduleAndTheReadsAreCounted) {
   constexpr uint64_t kGapNs = 1'000'000;
   config_.threads = 1;
   config_.reads = 20;
@@ -56,7 +56,7 @@ TEST_F(Threads, AWriterKeepsToItsScheduleAndTheReadsAreCounted) {
 // Each write begins when it is due or when the previous one has ended,
 // whichever is later: after a long write the writer catches up with all that
 // became due meanwhile.
-TEST_F(Threads, AWritersScheduleIsAbsolute) {
+TEST_F(ThreadSchedules, AWritersScheduleIsAbsolute) {
   constexpr uint64_t kWrites = 60, kLong = 20;
   config_.threads = 1;
   for (const uint64_t per_second : {40, 1'000, 300'000}) {
@@ -88,7 +88,7 @@ TEST_F(Threads, AWritersScheduleIsAbsolute) {
   }
 }
 
-TEST_F(Threads, ShareTheRateOfAnOpenLoop) {
+TEST_F(ThreadSchedules, ShareTheRateOfAnOpenLoop) {
   config_.reads = 2'000;
   for (const uint64_t threads : {1, 4}) {
     config_.threads = threads;
@@ -110,7 +110,7 @@ TEST_F(Threads, ShareTheRateOfAnOpenLoop) {
 }
 
 // If all threads had the same gaps, their n-th calls would all start at once.
-TEST_F(Threads, EachHaveASchedule) {
+TEST_F(ThreadSchedules, EachHaveASchedule) {
   config_.reads = 100;
   config_.rate_ops_per_sec = 1'000;
   std::mutex mutex;
@@ -125,7 +125,7 @@ TEST_F(Threads, EachHaveASchedule) {
 
 // Calls are due until long after the limit of 1 s; the loop does not wait for
 // them.
-TEST_F(Threads, EndAtTheTimeLimitEvenIfNothingIsDue) {
+TEST_F(ThreadSchedules, EndAtTheTimeLimitEvenIfNothingIsDue) {
   config_.num = 1'000;
   config_.reads = 1'000;
   config_.duration_ns = kSecond;
