@@ -14,6 +14,10 @@ from typing import Any
 
 from report.config.config_types import Config
 from report.config.configuration import load, load_readable
+from report.config.durability_suite import (
+    durability_suites,
+    read_durability_suite,
+)
 from report.config.toml_table import ConfigError
 from report.model import ab_folder, google_file, history_folder
 from report.model.run_folder import read_current_plan
@@ -277,6 +281,8 @@ def _loaded(load: Callable[[Path], Config]) -> Surface:
     def reads(places: InputPlaces) -> str:
         try:
             config = load(places.folder)
+            for suite in durability_suites(places.folder):
+                read_durability_suite(places.folder, suite)
         except ConfigError as error:
             check_message(str(error), str(places.folder))
             return str(error)

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+from report.config.durability_suite import METHODS, MOST_STATES
 from report.terms.limits import MOST_REPETITIONS, MOST_TITLE_CHARS
 from report.terms.rulebook import SCENARIO_FLAGS, STATES, FlagRule
 from tests.hostile.json_tokens import Raw
@@ -82,6 +83,19 @@ SUITE_RULES: Rules = {
         **{"published": {"anyOf": [_TEXT, _TEXTS]}, "override": _FLAG_TABLE},
     },
     "required": ["title", "summary", "scenarios"],
+    "additionalProperties": False,
+}
+_STATES = {"type": "integer", "minimum": 1, "maximum": MOST_STATES}
+DURABILITY_RULES: Rules = {
+    "type": "object",
+    "properties": {
+        **{"title": _TITLE, "summary": _TEXT, "settings": _TEXTS},
+        "methods": {"type": "array", "minItems": 1, "items": {"enum": [*METHODS]}},
+        "file_systems": {"type": "array", "minItems": 1, "items": _TEXT},
+        "recordings": {"type": "integer", "minimum": 1, "maximum": 100},
+        **{"states": _STATES, "shutdowns": _STATES, "kills": _STATES},
+    },
+    "required": ["title", "summary", "settings"],
     "additionalProperties": False,
 }
 ENGINES_RULES: Rules = {
@@ -174,7 +188,11 @@ def is_toml(text: str) -> bool:
 
 
 def _part(file: str, text: str) -> FilePart:
-    rules = {"scenarios": SCENARIO_RULES, "suites": SUITE_RULES}
+    rules = {
+        "scenarios": SCENARIO_RULES,
+        "suites": SUITE_RULES,
+        "durability": DURABILITY_RULES,
+    }
     folder = file.partition("/")[0]
     return FilePart(
         file,
