@@ -47,7 +47,12 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 def test_a_copy_of_a_database_is_in_the_page_cache(
     folder: Path, tmp_path: Path
 ) -> None:
-    """A reflink would share the extents, and every read would go to the device."""
+    """A reflink would share the extents, and every read would go to the device.
+
+    Then 6.5 MB are fetched even of LevelDB's compressed database.  Without it, hundreds
+    of kilobytes are possible: the loop's share of the executable, and pages of the copy
+    that the kernel has reclaimed for other processes.
+    """
     results = tmp_path / "results"
     words = [
         "run",
@@ -66,7 +71,7 @@ def test_a_copy_of_a_database_is_in_the_page_cache(
     for m in lines:
         fetched, live = m.figure("storage_read_bytes"), m.figure("live_bytes")
         assert fetched is not None and live is not None
-        assert fetched < live / 100, m.cell
+        assert fetched < live / 8, m.cell
 
 
 def _run(*command: str) -> None:
