@@ -4,6 +4,8 @@ The steps after a failed one still run.
 """
 
 import argparse
+import enum
+import json
 import os
 import shlex
 import shutil
@@ -18,6 +20,7 @@ from scripts.basis.cache import locked
 from scripts.basis.commands import call, run_program
 from scripts.provision import setup
 from scripts.provision.recipe import processors
+from scripts.testing.changed_files import NoSuchCommit, changed_since
 from scripts.testing.junit_counts import Case, counts, read_ctest, slowest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,11 +31,19 @@ _SHOWN_FAILURES = 20
 _EXIT_FAILED = 1
 _WAITING = "Waiting for another scripts/test of this checkout ..."
 
+# The change that the tests of the gate are chosen for, and next to it what they leave.
+_CHANGE = _RESULTS / "change.json"
+_LEFT = _RESULTS / "left.json"
+
 _DESCRIPTION = """\
 Set everything up, build, and run the tests.
-  scripts/test             check, cpp and python: a few minutes on two cores
-  scripts/test --full      all steps, as in continuous integration
+  scripts/test             check, cpp and python: 4 minutes on two idle cores
+  scripts/test --full      the gate, as in continuous integration: 20 minutes
+  scripts/test --night     everything: an hour or more
   scripts/test STEP ...    only these steps, such as: scripts/test browser
+The gate runs the mutants and simulations that the change touches, some mutants that
+the commit draws, and hostile inputs that no earlier commit has tried.  The rest is
+left to the night.
 At the end, print the slowest tests, a command to rerun each failed test, and the
 number of tests passed and failed."""
 
@@ -56,6 +67,14 @@ def _junit(name: str) -> Path:
     return _RESULTS / name / "junit.xml"
 
 
+class Tier(enum.IntEnum):
+    """Which runs of scripts/test include a step: each includes those of lower tiers."""
+
+    EVERYDAY = 0
+    GATE = 1  # --full
+    NIGHT = 2  # --night
+
+
 @dataclass(frozen=True)
 class TestStep:
     """A step of scripts/test."""
@@ -63,7 +82,7 @@ class TestStep:
     name: str
     title: str
     commands: tuple[tuple[str, ...], ...]  # run in order; the last one runs the tests
-    full: bool = False  # run only with --full or by name
+    tier: Tier = Tier.EVERYDAY
     preset: str = ""  # of a step that runs CTest
 
     @property
@@ -102,23 +121,36 @@ class StepResult:
     ok: bool
 
 
-def _build(preset: str) -> tuple[tuple[str, ...], ...]:
-    build = ("cmake", "--build", "--preset", preset, "-j", str(processors()))
+def _build(preset: str, *target: str) -> tuple[tuple[str, ...], ...]:
+    build = ("cmake", "--build", "--preset", preset, "-j", str(processors()), *target)
     return (("cmake", "--preset", preset), build)
 
 
-def _ctest(name: str, preset: str, title: str, full: bool = False) -> TestStep:
+def _ctest(
+    name: str,
+    preset: str,
+    title: str,
+    tier: Tier = Tier.EVERYDAY,
+    target: Sequence[str] = (),
+    labels: Sequence[str] = (),
+) -> TestStep:
     jobs, junit = str(processors()), str(_junit(name))
-    test = ("ctest", "--preset", preset, "-j", jobs, "--output-junit", junit)
-    return TestStep(name, title, (*_build(preset), test), full, preset)
+    test = ("ctest", "--preset", preset, "-j", jobs, *labels, "--output-junit", junit)
+    return TestStep(name, title, (*_build(preset, *target), test), tier, preset)
 
 
-def _pytest(name: str, expression: str, title: str, full: bool = False) -> TestStep:
+def _pytest(
+    name: str, expression: str, title: str, tier: Tier, *options: str
+) -> TestStep:
     workers = ("-n", str(processors()), "--dist", "worksteal")
     junit = f"--junit-xml={_junit(name)}"
-    test = (_PYTHON, "-m", "pytest", "-q", *workers, "-m", expression, junit)
-    return TestStep(name, title, (*_build("release"), test), full)
+    chosen = ("-m", expression, *options)
+    test = (_PYTHON, "-m", "pytest", "-q", *workers, *chosen, junit)
+    return TestStep(name, title, (*_build("release"), test), tier)
 
+
+# What the gate runs under the address sanitizer: the labels of these drivers' tests.
+_SANITIZED = "^(memory|leveldb|lmdb)$"
 
 STEPS = (
     TestStep(
@@ -127,22 +159,62 @@ STEPS = (
         ((_PYTHON, "-m", "scripts.testing.check"),),
     ),
     _ctest("cpp", "release", "C++ tests"),
-    _pytest("python", "not slow and not browser", "Python tests"),
+    _pytest(
+        "python",
+        "not slow and not night and not browser",
+        "Python tests",
+        Tier.EVERYDAY,
+    ),
     _pytest(
         "slow",
-        "slow and not browser",
-        "mutants, simulations, hostile inputs, kills, counts under Valgrind, streams",
-        full=True,
+        "(slow or night) and not browser",
+        "real runs, kills, counts under Valgrind; mutants, hostile inputs and "
+        "simulations chosen by the change",
+        Tier.GATE,
+        f"--gate={_CHANGE}",
     ),
-    _pytest("browser", "browser", "HTML pages in a real browser", full=True),
+    _pytest(
+        "browser",
+        "browser",
+        "HTML pages in a real browser",
+        Tier.GATE,
+        f"--gate={_CHANGE}",
+    ),
     _ctest(
         "asan",
         "asan",
-        "C++ tests with the address and undefined-behaviour sanitizers",
-        full=True,
+        "C++ tests with the address and undefined-behaviour sanitizers: the core, "
+        "memory, leveldb and lmdb",
+        Tier.GATE,
+        ("--target", "gate_tests"),
+        ("-L", _SANITIZED),
     ),
-    _ctest("tsan", "tsan", "multi-threaded C++ tests under ThreadSanitizer", full=True),
+    _ctest("tsan", "tsan", "multi-threaded C++ tests under ThreadSanitizer", Tier.GATE),
+    _pytest(
+        "night",
+        "night",
+        "the mutants, hostile inputs, simulations and trials that the gate leaves out",
+        Tier.NIGHT,
+        f"--night={_CHANGE}",
+    ),
+    _ctest(
+        "asan-all",
+        "asan",
+        "the driver tests that asan leaves out",
+        Tier.NIGHT,
+        labels=("-LE", _SANITIZED),
+    ),
 )
+
+
+def _environment() -> dict[str, str]:
+    """Return this process's environment, in which Python keeps what it compiles.
+
+    Some images switch that off, and every process would compile all its modules.  It is
+    kept outside the sources, which tests copy.
+    """
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPYCACHEPREFIX": str(ROOT / "build/pycache")}
 
 
 def run_step(step: TestStep) -> StepResult:
@@ -156,7 +228,7 @@ def run_step(step: TestStep) -> StepResult:
         prefix="kvmatrix-test-", ignore_cleanup_errors=True
     ) as scratch:
         env = {
-            **os.environ,
+            **_environment(),
             "TMPDIR": scratch,  # removed with the leftovers of tests that crash
             "KVMATRIX_REQUIRE_BROWSER": "1",
             "GTEST_OUTPUT": f"xml:{step.executables}/",
@@ -164,16 +236,22 @@ def run_step(step: TestStep) -> StepResult:
         ok = all(call(command, cwd=ROOT, env=env) == 0 for command in step.commands)
     cases = read_ctest(step.junit, step.executables)
     elapsed_s = (time.monotonic_ns() - started_ns) / 1e9
+    _print_time(step.name, started_ns)
     if not cases or (not ok and all(case.result != "failed" for case in cases)):
         # The step has no separate tests, or it failed although none of them did.
         cases.append(Case(step.name, "passed" if ok else "failed", elapsed_s))
     return StepResult(step, tuple(cases), elapsed_s, ok)
 
 
+def _print_time(name: str, started_ns: int) -> None:
+    print(f"=== {name}: {(time.monotonic_ns() - started_ns) / 1e9:.1f} s", flush=True)
+
+
 def summary(outcomes: Sequence[StepResult], left_out: Sequence[TestStep]) -> str:
     """Return the closing lines: slowest tests, how to rerun failed ones, counts."""
     tests = [case for outcome in outcomes for case in outcome.cases]
     lines = [f"{case.seconds:6.1f} s  {case.name}" for case in slowest(tests, _SLOWEST)]
+    whole_s = sum(outcome.elapsed_s for outcome in outcomes)
     return "\n".join(
         [
             *("", "the slowest tests:", *lines, ""),
@@ -183,10 +261,29 @@ def summary(outcomes: Sequence[StepResult], left_out: Sequence[TestStep]) -> str
                 f"{counts(o.cases):<36}{o.elapsed_s:6.1f} s"
                 for o in outcomes
             ),
+            f"{'in all':<52}{whole_s:6.1f} s",
+            *_of_the_night(outcomes),
             *([f"not run: {', '.join(s.name for s in left_out)}"] if left_out else []),
             f"tests: {counts(tests)}",
         ]
     )
+
+
+def _of_the_night(outcomes: Sequence[StepResult]) -> list[str]:
+    """Return what only the night has found, or what it would add to the gate."""
+    nights = [outcome for outcome in outcomes if outcome.step.tier == Tier.NIGHT]
+    failed = [c.name for o in nights for c in o.cases if c.result == "failed"]
+    if nights:
+        found = [f"  {name}" for name in failed[:_SHOWN_FAILURES]] or ["  nothing"]
+        return ["found by the night, and the gate would have missed it:", *found]
+    if all(outcome.step.tier != Tier.GATE for outcome in outcomes) or (
+        not _LEFT.is_file()
+    ):
+        return []
+    left: dict[str, int] = json.loads(_LEFT.read_text())
+    folders = sorted(left, key=lambda folder: -left[folder])
+    parts = ", ".join(f"{left[folder]} of {folder}" for folder in folders)
+    return [f"scripts/test --night would add {sum(left.values())} tests: {parts}"]
 
 
 def _failures(outcomes: Sequence[StepResult]) -> list[str]:
@@ -215,22 +312,30 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     result.add_argument("step", nargs="*", metavar="STEP", help="run only these steps")
-    result.add_argument("--full", action="store_true", help="run all steps")
+    result.add_argument("--full", action="store_true", help="run the steps of the gate")
+    result.add_argument("--night", action="store_true", help="run all steps")
+    result.add_argument(
+        "--base",
+        metavar="COMMIT",
+        default="",
+        help="what the change is compared with (default: where the branch left its "
+        "upstream, or the tenth commit before HEAD)",
+    )
     return result
 
 
-def _selected(arguments: Sequence[str] | None) -> list[TestStep]:
+def _selected(options: argparse.Namespace) -> list[TestStep]:
     """Return the steps that the command line selects."""
-    options = parser().parse_args(arguments)
     names = [step.name for step in STEPS]
     if unknown := sorted(set(options.step) - set(names)):
         words = ", ".join(map(repr, unknown))
         parser().error(f"unknown step {words}; expected one of {', '.join(names)}")
-    if options.step and options.full:
-        parser().error("--full runs all steps; give either --full or step names")
+    if options.step and (options.full or options.night):
+        parser().error("give either --full, --night or step names")
     if options.step:
         return [step for step in STEPS if step.name in options.step]
-    return [step for step in STEPS if options.full or not step.full]
+    tier = Tier.NIGHT if options.night else Tier.GATE if options.full else Tier.EVERYDAY
+    return [step for step in STEPS if step.tier <= tier]
 
 
 def _run(steps: Sequence[TestStep]) -> int:
@@ -247,12 +352,23 @@ def _run(steps: Sequence[TestStep]) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run scripts/test; return its exit status."""
-    steps = _selected(arguments)
+    options = parser().parse_args(arguments)
+    steps = _selected(options)
+    try:
+        change = changed_since(ROOT, options.base)
+    except NoSuchCommit:
+        parser().error(f"--base {options.base}: no such commit")
+    started_ns = time.monotonic_ns()
     status = setup.main(["--test", "--no-build"])
     if status not in (0, setup.EXIT_PARTIAL):
         return status
+    _print_time("set-up", started_ns)
     try:
         with locked(_RESULTS / "lock", lambda: print(_WAITING, flush=True)):
+            change.write(_CHANGE)
+            _LEFT.unlink(missing_ok=True)
+            if any(step.tier != Tier.EVERYDAY for step in steps):
+                print(f"The change: {change.base}", flush=True)
             return _run(steps)
     except OSError as error:
         print(

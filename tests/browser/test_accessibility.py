@@ -9,10 +9,18 @@ from tests.browser.conftest import Pages
 from tests.browser.pages import SCREENS, assert_accessible, on_screen
 
 pytestmark = pytest.mark.browser
+# For the largest page.
+PAGES = pytest.mark.night("report/page", "report/words", "tests/browser")
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("kind", sample_pages.KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=PAGES if kind == "many" else ())
+        for kind in sample_pages.KINDS
+    ],
+)
 def test_no_accessibility_rule_is_violated(
     chromium: Any, pages: Pages, kind: str, screen: str
 ) -> None:

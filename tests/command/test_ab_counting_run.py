@@ -38,7 +38,7 @@ def counted(lab: Lab) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.slow
+@pytest.mark.night("scripts/ab")
 @needs_a_tool
 def test_interrupted_counting_is_finished_and_not_repeated(lab: Lab) -> None:
     lab.scenario(benchmarks=("fillrandom",))
@@ -70,7 +70,7 @@ def test_the_work_is_counted_before_suspects_are_confirmed(lab: Lab) -> None:
     assert stages == sorted(stages, key=done.stderr.index)
 
 
-@pytest.mark.slow
+@pytest.mark.night("scripts/ab")
 @needs_a_tool
 def test_a_cell_that_failed_is_not_counted(lab: Lab) -> None:
     lab.install("one", "crash", "other")

@@ -20,6 +20,10 @@ from tests.places import BUILD, ROOT
 from tests.support import make_engine_table
 from tests.support.command_line import call
 
+PLANNING = pytest.mark.night(
+    *("configs", "drivers", "common/cli", "common/spec"),
+    *("scripts/planning", "scripts/request", "report/config", "report/terms"),
+)
 CONFIG = load(ROOT / "configs")
 # Bytes of a page of LMDB, and of the header of a value that has pages of its own.
 PAGE, HEADER = 4096, 16
@@ -36,6 +40,7 @@ def published() -> list[Path]:
     return [ROOT / "results" / name for name in sorted(folders - {"history"})]
 
 
+@PLANNING
 @pytest.mark.parametrize("suite", CONFIG.suites)
 def test_every_suite_has_a_plan_at_its_own_size(
     suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

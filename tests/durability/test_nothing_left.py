@@ -1,8 +1,8 @@
 """Durability runs of which one process is killed: nothing of them is left.
 
-Two runs at once are killed at 50 points: each kind of process, at times that are spread
-over the run.  After each, no mount, loop device or process is left, and at last no FUSE
-connection; the next run works in the same folders.
+Two runs at once are killed at several points: each kind of process, at times that are
+spread over the run.  After each, no mount, loop device or process is left, and at last
+no FUSE connection; the next run works in the same folders.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,7 +38,8 @@ pytestmark = pytest.mark.slow
 
 LANES = 2
 METHODS = (SHUTDOWN, LOG, FULL)
-POINTS = {kind: 8 for kind in KINDS} | {"session": 10}
+GATE = dict.fromkeys(KINDS, 1)
+NIGHT = dict.fromkeys(KINDS, 8) | {"session": 10}  # 50 points
 _POLL_S = 0.02
 _SETTING = '[engine.durability.{name}]\ndurability = "buffered"\n'
 
@@ -52,13 +53,17 @@ class Point:
     methods: Sequence[str]  # of the run: two of METHODS, so that it is short
 
 
-def points() -> list[Point]:
+def points(counts: Mapping[str, int]) -> list[Point]:
     """Return all points, so that neighbours are of different kinds."""
     pairs = [(SHUTDOWN, LOG), (LOG, FULL), (SHUTDOWN, FULL)]
     return sorted(
         (
-            Point(kind, 0.8 * at / count, pairs[at % (2 if kind == "block_log" else 3)])
-            for kind, count in POINTS.items()
+            Point(
+                kind,
+                0.8 * (at + number / len(counts)) / count,
+                pairs[at % (2 if kind == "block_log" else 3)],
+            )
+            for number, (kind, count) in enumerate(counts.items())
             for at in range(count)
         ),
         key=lambda point: point.share,
@@ -180,12 +185,19 @@ def perform(lanes: Sequence[Lane], todo: list[Point | None], whole_s: float) -> 
         time.sleep(_POLL_S)
 
 
-def test_nothing_is_left_whatever_is_killed(lanes: list[Lane]) -> None:
+@pytest.mark.parametrize(
+    "counts",
+    [GATE, pytest.param(NIGHT, marks=pytest.mark.night("scripts/durability"))],
+    ids=["gate", "night"],
+)
+def test_nothing_is_left_whatever_is_killed(
+    lanes: list[Lane], counts: Mapping[str, int]
+) -> None:
     started_s = time.monotonic()
     perform(lanes, [None] * LANES, 0.0)
-    perform(lanes, [*points()], time.monotonic() - started_s)
+    perform(lanes, [*points(counts)], time.monotonic() - started_s)
     killed = sum((lane.killed for lane in lanes), Counter[str]())
-    assert killed == POINTS and killed.total() == 50
+    assert killed == counts
     perform(lanes, [None] * LANES, 0.0)
     for lane in lanes:
         ended = trials_in(run_folders(lane.lab)[-1])

@@ -22,17 +22,28 @@ from tests.faults.mutations import Mutation, load_mutations
 from tests.faults.patched import exit_code_of
 from tests.faults.table import FAMILIES, Case, Family, load_family
 from tests.faults.toolchain import Change, Toolchain
+from tests.faults.watched import watched_files
 from tests.places import BUILD, ROOT
 
 MUTATIONS = load_mutations()
+DRAWN = 10  # mutations that the gate tries in addition to those the change touches
 FAMILIES_BY_NAME = {name: load_family(name) for name in FAMILIES}
 CASES = {c.cell: c for family in FAMILIES_BY_NAME.values() for c in family.cases}
 TOOLCHAIN = Toolchain(ROOT, BUILD)
 SOME_RED = 1  # the exit code of pytest
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "mutation",
+    [
+        pytest.param(
+            mutation,
+            id=mutation.name,
+            marks=pytest.mark.night(*watched_files(mutation), drawn=DRAWN),
+        )
+        for mutation in MUTATIONS
+    ],
+)
 def test_without_it_something_turns_red(
     mutation: Mutation, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,8 +116,8 @@ def mutated_executables(mutation: Mutation, change: Change, folder: Path) -> Pat
 
 
 def expect_red_gtest(mutation: Mutation, change: Change, folder: Path) -> None:
-    binary, _, tests = mutation.test.partition(":")
-    path = TOOLCHAIN.link(f"tests/{binary}", change, folder, mutation.units)
+    (source,), tests = mutation.test_sources, mutation.test.partition(":")[2]
+    path = TOOLCHAIN.link_test(source, change, folder, mutation.units)
     command = [str(path), f"--gtest_filter={tests}"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert "[ RUN      ]" in done.stdout, f"there is no {mutation.test}"
@@ -127,7 +138,7 @@ def run_tests(change: Change | None, words: Sequence[str], folder: Path) -> int:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.night("tests/faults")
 def test_all_is_green_where_nothing_is_changed(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,6 +154,24 @@ def test_every_lie_is_guarded() -> None:
 
 def test_every_case_that_a_mutation_lets_through_exists() -> None:
     assert {cell for m in MUTATIONS for cell in m.lets} <= CASES.keys()
+
+
+def test_a_mutation_is_tried_again_if_a_file_that_it_depends_on_differs() -> None:
+    (of_lies,) = (m for m in MUTATIONS if m.name == "gets-are-not-checked")
+    expected = {
+        *("common/loops/read_loop.cc", "common/loops/read_loop.h", "common/driver.h"),
+        *("tests/faults/gets.toml", "tests/faults/drivers"),
+        "tests/faults/mutations/loops.toml",
+    }
+    assert expected <= set(watched_files(of_lies))
+    for mutation in MUTATIONS:
+        files = set(watched_files(mutation))
+        assert {mutation.file, mutation.table, *mutation.test_sources} <= files
+        if (
+            mutation.of_python
+            and "from report.model.run import" in (ROOT / mutation.file).read_text()
+        ):
+            assert "report/model/run.py" in files, mutation.name
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda m: m.name)

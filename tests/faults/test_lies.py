@@ -16,7 +16,10 @@ SCANS = {  # need an order of keys
 }
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow if n == "times" else ()) for n in FAMILIES],
+)
 def test_every_lie_is_caught(name: str, tmp_path: Path) -> None:
     family = load_family(name)
     if reason := obstacle(family, tmp_path):
@@ -34,9 +37,17 @@ def test_a_configuration_may_name_every_benchmark_and_no_other() -> None:
     assert sorted(fault_page.described_benchmarks()) == sorted(MEASURED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "unable"),
-    [("lying", PRIMITIVES), ("lying_unordered", PRIMITIVES | SCANS)],
+    [
+        ("lying", PRIMITIVES),
+        pytest.param(
+            "lying_unordered",
+            PRIMITIVES | SCANS,
+            marks=pytest.mark.night("common/loops", "common/oracle", "tests/faults"),
+        ),
+    ],
 )
 def test_the_honest_engine_is_clean(
     engine: str, unable: set[str], tmp_path: Path

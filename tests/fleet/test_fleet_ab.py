@@ -27,6 +27,8 @@ from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab
 from tests.support.quiet_machine import quiet_machine
 
+pytestmark = pytest.mark.slow
+
 NODES = ("n1", "n2")
 CONFIRMATION = "confirmation"
 

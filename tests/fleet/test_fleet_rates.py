@@ -12,6 +12,7 @@ from report.stats.ab_decision import is_slower, suspects
 from report.verdict.contest import Contests, Outcome
 from report.verdict.metric import ACCEPTED
 from tests.fleet.many_machines import CONTROL, many_machines_run
+from tests.tiers import simulation
 
 pytestmark = pytest.mark.usefixtures("ranked_short_cells")
 
@@ -47,21 +48,21 @@ def winners(
     return found
 
 
-@pytest.mark.slow
+@simulation
 def test_four_machines_give_no_false_verdicts(tmp_path: Path) -> None:
     """At most 1 % of the charts have a winner if four engines are as fast."""
     found = winners(FOUR, 0.0, tmp_path, others=3)
     assert sum(map(bool, found)) <= 0.01 * len(found)
 
 
-@pytest.mark.slow
+@simulation
 def test_four_machines_are_no_more_often_wrong_than_one(tmp_path: Path) -> None:
     """Of two engines one wins by chance in up to 3 % of charts (ERROR_RATES.md)."""
     four, one = (winners(of, 0.0, tmp_path) for of in (FOUR, ONE))
     assert sum(map(bool, four)) <= sum(map(bool, one)) + 3
 
 
-@pytest.mark.slow
+@simulation
 def test_four_machines_see_as_much_as_one(tmp_path: Path) -> None:
     """The power is that of one machine with as many blocks, whatever their speeds."""
     four, one = (winners(machines, 0.03, tmp_path) for machines in (FOUR, ONE))

@@ -17,6 +17,8 @@ from tests.fleet.many_machines import content
 from tests.support.command_line import call
 from tests.support.resealed import edit_lines
 
+pytestmark = pytest.mark.slow
+
 MACHINES = 9  # more than one process reads
 
 

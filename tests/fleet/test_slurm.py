@@ -21,7 +21,9 @@ from tests.fleet.slurm_cluster import Cluster, slurm_cluster
 from tests.places import PATIENCE_S, ROOT
 from tests.support.lab import make_lab
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.night(
+    "scripts/fleet", "scripts/ab", "scripts/cli", "tests/fleet"
+)
 
 KVMATRIX = str(ROOT / "scripts/kvmatrix")
 ROUNDS = 5

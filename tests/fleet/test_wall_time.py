@@ -16,6 +16,8 @@ from scripts.planning.blocks import Block, blocks_of
 from scripts.planning.order import shuffled_order
 from tests.places import ROOT
 
+pytestmark = pytest.mark.slow
+
 PUBLISHED = ROOT / "results/20261124-125932-leveldb-2011"
 REPETITIONS = 30  # so that 64 machines have eight blocks each
 

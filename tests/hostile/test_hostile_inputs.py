@@ -10,24 +10,25 @@ from hypothesis import note
 from tests.hostile.exploring import explore
 from tests.hostile.hostile_cases import ACCEPTED, SURFACES, Bench, Case, cases
 from tests.hostile.valid_inputs import inputs
+from tests.tiers import fresh_seed
 
-# Kind of input: examples of an ordinary run of the tests, and of the full tests.
+# Kind of input: examples of an ordinary run of the tests, of the gate, of the night.
 EXAMPLES = {
-    "run": (40, 3500),
-    "mix": (20, 2500),
-    "ab": (30, 2500),
-    "history": (20, 1500),
-    "google": (20, 2500),
-    "description": (20, 2500),
-    "answer": (20, 3000),
-    "configs": (10, 500),
-    "lab": (20, 1500),
+    "run": (10, 350, 3500),
+    "mix": (10, 250, 2500),
+    "ab": (10, 250, 2500),
+    "history": (10, 150, 1500),
+    "google": (10, 250, 2500),
+    "description": (10, 250, 2500),
+    "answer": (10, 300, 3000),
+    "configs": (10, 50, 500),
+    "lab": (10, 150, 1500),
 }
-_CHUNK = 500  # examples of one test, so that the workers share them evenly
+_CHUNK = 500  # examples of one test of the night, so that the workers share them evenly
 CHUNKS = [
     (subject, number)
-    for subject, (_, full) in EXAMPLES.items()
-    for number in range(1, full // _CHUNK + 1)
+    for subject, (_, _, night) in EXAMPLES.items()
+    for number in range(1, night // _CHUNK + 1)
 ]
 
 
@@ -48,15 +49,22 @@ def test_any_input_is_refused_or_judged(tmp_path: Path, subject: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("subject", EXAMPLES)
+def test_new_inputs_are_refused_or_judged(tmp_path: Path, subject: str) -> None:
+    hold(subject, EXAMPLES[subject][1], fresh_seed("gate", subject), tmp_path)
+
+
+@pytest.mark.night
 @pytest.mark.parametrize(("subject", "number"), CHUNKS)
 def test_thousands_of_inputs_are_refused_or_judged(
     tmp_path: Path, subject: str, number: int
 ) -> None:
-    hold(subject, _CHUNK, number, tmp_path)
+    hold(subject, _CHUNK, fresh_seed("night", subject, number), tmp_path)
 
 
-def test_the_full_tests_try_20_000_inputs_of_every_kind() -> None:
+def test_every_commit_tries_other_inputs_of_every_kind() -> None:
     assert EXAMPLES.keys() == SURFACES.keys() == inputs().keys()
+    assert sum(gate for _, gate, _ in EXAMPLES.values()) == 2_000
     assert len(CHUNKS) * _CHUNK >= 20_000
 
 

@@ -89,6 +89,7 @@ def test_the_reporter_of_a_killed_child_may_end_after_it(tmp_path: Path) -> None
     assert report.read_text() == "dead\n"
 
 
+@pytest.mark.slow
 def test_a_reporter_that_does_not_end_is_killed_and_counted() -> None:
     reporter = "(sleep 3600; true)"
     command = ("sh", "-c", f"{NAMED_AS_REPORTER}; {reporter} & kill -9 $$")

@@ -26,6 +26,7 @@ from tests.regimes.regime_lab import (
 from tests.support.lab import Lab
 
 lab = regime_lab
+DEVICE = pytest.mark.night("scripts/regime", "tests/regimes")
 MINE = "what the user has"
 
 
@@ -104,7 +105,7 @@ def test_the_file_system_of_a_block_device_is_kept(lab: Lab) -> None:
     assert not leftovers(lab)
 
 
-@pytest.mark.slow
+@DEVICE
 def test_a_block_device_is_formatted_if_its_path_is_repeated(lab: Lab) -> None:
     with block_device(lab.root) as device:
         both = ("--device", device, "--format-device", device)
@@ -114,7 +115,7 @@ def test_a_block_device_is_formatted_if_its_path_is_repeated(lab: Lab) -> None:
         assert tool("blkid", "-p", "-o", "value", "-s", "TYPE", device) == "xfs"
 
 
-@pytest.mark.slow
+@DEVICE
 def test_a_directory_is_evicted_and_cleared(lab: Lab) -> None:
     folder = lab.root / "mine"
     folder.mkdir()
@@ -130,7 +131,7 @@ def test_a_directory_is_evicted_and_cleared(lab: Lab) -> None:
     assert not leftovers(lab)
 
 
-@pytest.mark.slow
+@DEVICE
 def test_a_run_goes_on_only_with_the_device_that_it_had(lab: Lab) -> None:
     folder = lab.root / "mine"
     folder.mkdir()
@@ -151,7 +152,7 @@ def test_a_run_goes_on_only_with_the_device_that_it_had(lab: Lab) -> None:
     assert len(lines_of(lab)) == 2
 
 
-@pytest.mark.slow
+@DEVICE
 def test_a_small_device_is_refused_before_anything_is_measured(lab: Lab) -> None:
     with block_device(lab.root) as device:
         sizeless = DISK.replace('device_size = "256MiB"\n', "")

@@ -37,6 +37,7 @@ def test_a_slower_commit_is_found_and_kept_in_the_history(
     assert f"trees     {repository.root}/build/commits" in result.stderr
 
 
+@pytest.mark.slow
 def test_each_commit_is_built_by_its_own_set_up_in_paths_of_one_length(
     repository: Repository,
 ) -> None:
@@ -52,7 +53,7 @@ def test_each_commit_is_built_by_its_own_set_up_in_paths_of_one_length(
     assert repository.git("status", "--porcelain") == ""
 
 
-@pytest.mark.slow
+@pytest.mark.night("scripts/compare-commits", "scripts/test-the-gate", "scripts/ab")
 def test_a_comparison_can_be_repeated(repository: Repository) -> None:
     commit = repository.commit("honest")
     for _ in range(2):
@@ -61,6 +62,7 @@ def test_a_comparison_can_be_repeated(repository: Repository) -> None:
     assert not (repository.root / "results/history").exists()
 
 
+@pytest.mark.slow
 def test_a_commit_against_itself_is_measured_as_one_build(
     repository: Repository,
 ) -> None:
@@ -109,6 +111,7 @@ def test_a_commit_that_does_not_build_exits_2(repository: Repository) -> None:
     assert not (repository.root / "results/history").exists()
 
 
+@pytest.mark.slow
 def test_a_changed_work_tree_is_not_measured(repository: Repository) -> None:
     base, new = repository.commit("honest"), repository.commit("slower")
     assert repository.compare(base, base).returncode == 0
@@ -118,6 +121,7 @@ def test_a_changed_work_tree_is_not_measured(repository: Repository) -> None:
     assert base in result.stderr
 
 
+@pytest.mark.slow
 def test_a_run_without_measurements_does_not_pass(repository: Repository) -> None:
     repository.commit("honest")
     repository.commit("garbage")
@@ -131,6 +135,7 @@ def test_a_run_without_measurements_does_not_pass(repository: Repository) -> Non
 BUILD = 'cd "$1" && scripts/setup && mkdir -p "$2" && cp -r build/release/drivers "$2"'
 
 
+@pytest.mark.slow
 def test_a_build_can_be_any_command_in_any_repository(repository: Repository) -> None:
     other = repository.root.with_name("other")
     repository.commit("honest")
@@ -149,6 +154,7 @@ def test_a_build_can_be_any_command_in_any_repository(repository: Repository) ->
     assert f"--b {trees / new}.build " in measured
 
 
+@pytest.mark.slow
 def test_what_was_measured_in_time_is_judged(repository: Repository) -> None:
     repository.commit("honest")
     repository.commit("slower")
@@ -161,7 +167,7 @@ def test_what_was_measured_in_time_is_judged(repository: Repository) -> None:
     assert "3 minutes are over" in result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.night("scripts/compare-commits", "scripts/test-the-gate", "scripts/ab")
 def test_the_gate_is_tested_with_a_slower_build(repository: Repository) -> None:
     builds = {}
     for kind in ("honest", "slower"):

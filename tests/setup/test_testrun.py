@@ -34,6 +34,8 @@ GTEST = """<testsuites><testsuite name="Suite">
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(testrun, "_RESULTS", tmp_path)
+    monkeypatch.setattr(testrun, "_CHANGE", tmp_path / "change.json")
+    monkeypatch.setattr(testrun, "_LEFT", tmp_path / "left.json")
     return tmp_path
 
 
@@ -123,6 +125,30 @@ def test_the_end_names_the_slowest_each_step_and_one_line_of_counts() -> None:
     assert "not run" not in testrun.summary(outcomes, [])
 
 
+def outcome_of(name: str, *cases: Case) -> testrun.StepResult:
+    (step,) = (step for step in testrun.STEPS if step.name == name)
+    return testrun.StepResult(step, cases, 1.0, True)
+
+
+def test_the_end_says_what_the_night_would_add(places: Path) -> None:
+    gate = outcome_of("slow", Case("a", "passed", 1.0))
+    (places / "left.json").write_text('{"tests/hostile": 2, "tests/faults": 40}')
+    shown = testrun.summary([gate], [])
+    assert "would add 42 tests: 40 of tests/faults, 2 of tests/hostile" in shown
+    everyday = outcome_of("python", Case("a", "passed", 1.0))
+    assert "would add" not in testrun.summary([everyday], [])
+
+
+def test_the_end_of_a_night_says_what_the_gate_would_have_missed() -> None:
+    red, late = Case("early", "failed", 1.0), Case("late", "failed", 1.0)
+    _, _, missed = testrun.summary(
+        [outcome_of("slow", red), outcome_of("night", late)], []
+    ).partition("the gate would have missed it:\n")
+    assert missed.splitlines()[0] == "  late"
+    quiet = testrun.summary([outcome_of("slow", red), outcome_of("night")], [])
+    assert "missed it:\n  nothing\n" in quiet
+
+
 @pytest.mark.parametrize(
     ("step", "case", "command"),
     [
@@ -190,11 +216,16 @@ def test_by_default_only_check_cpp_and_python_run(
     assert calls == [SET_UP, "check", "cpp", "python"]
     calls.clear()
     assert testrun.main(["--full"]) == 0
-    assert calls == [SET_UP, *(step.name for step in testrun.STEPS)]
+    gate = ["check", "cpp", "python", "slow", "browser", "asan", "tsan"]
+    assert calls == [SET_UP, *gate]
+    calls.clear()
+    assert testrun.main(["--night"]) == 0
+    assert calls == [SET_UP, *gate, "night", "asan-all"]
     calls.clear()
     assert testrun.main(["browser", "cpp", "browser"]) == 0
     assert calls == [SET_UP, "cpp", "browser"]
-    assert "not run: check, python, slow, asan, tsan" in capsys.readouterr().out
+    not_run = "check, python, slow, asan, tsan, night, asan-all"
+    assert f"not run: {not_run}\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -203,7 +234,9 @@ def test_by_default_only_check_cpp_and_python_run(
         (["brwoser"], "unknown step 'brwoser'; expected one of check, "),
         ([""], "unknown step ''; "),
         (["--ful"], "unrecognized arguments: --ful"),
-        (["--full", "cpp"], "--full runs all steps"),
+        (["--full", "cpp"], "give either --full, --night or step names"),
+        (["--night", "cpp"], "give either --full, --night or step names"),
+        (["--base", "nowhere"], "--base nowhere: no such commit"),
     ],
 )
 def test_a_wrong_command_line_is_refused_before_anything_is_done(

@@ -167,6 +167,7 @@ def test_entries_of_two_runs_are_both_kept(tmp_path: Path) -> None:
     assert (stored / "first.json").read_text() == "1"
 
 
+@pytest.mark.slow
 def test_the_steps_compare_two_commits_as_on_a_pull_request(
     repository: Repository,
 ) -> None:

@@ -35,8 +35,9 @@ from tests.statistics.noise_model import (
     in_rounds,
     one_after_the_other,
 )
+from tests.tiers import simulation
 
-pytestmark = pytest.mark.slow
+pytestmark = simulation
 
 CELLS = 2000
 CHANGES = 1000

@@ -21,8 +21,9 @@ from tests.statistics.change_point_rates import (
     outliers,
     rare_outliers,
 )
+from tests.tiers import simulation
 
-pytestmark = pytest.mark.slow
+pytestmark = simulation
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.statistics.compare_rates import Pair, called_slower
+from tests.tiers import simulation
 
-pytestmark = pytest.mark.slow
+pytestmark = simulation
 
 PAIRS = 30  # of 60 cells each
 

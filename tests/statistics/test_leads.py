@@ -21,6 +21,7 @@ from tests.statistics.lead_rates import (
     simulated,
 )
 from tests.statistics.noise_model import Noise
+from tests.tiers import simulation
 
 SPREAD = 0.02
 SURE = 1000.0  # degrees of freedom
@@ -159,7 +160,7 @@ def test_a_tenth_is_found_in_three_repetitions() -> None:
     assert rates(Field(cv=0.03, ahead=0.1), 100)[0].share >= 0.75
 
 
-@pytest.mark.slow
+@simulation
 @pytest.mark.parametrize("repetitions", [3, 4, 5, 6, 7, 9, 11, 15, 21, 31])
 @pytest.mark.parametrize("cv", [0.02, 0.03, 0.05, 0.1, CHARTS, CELLS])
 def test_at_most_one_chart_of_equal_engines_in_a_hundred_has_a_winner(
@@ -172,7 +173,7 @@ def test_at_most_one_chart_of_equal_engines_in_a_hundred_has_a_winner(
     assert found.share - 2 * found.error <= most
 
 
-@pytest.mark.slow
+@simulation
 @pytest.mark.parametrize("repetitions", [3, 4, 5, 7, 9, 15, 31])
 @pytest.mark.parametrize("cv", [0.02, 0.05, CELLS])
 def test_two_equal_engines_ahead_of_the_others_seldom_have_a_winner(
@@ -185,7 +186,7 @@ def test_two_equal_engines_ahead_of_the_others_seldom_have_a_winner(
     assert any_winner(alone, 2400 // repetitions).share <= 0.045
 
 
-@pytest.mark.slow
+@simulation
 @pytest.mark.parametrize("cv", [0.02, 0.03, 0.05, 0.1, CHARTS, CELLS])
 @pytest.mark.parametrize("ahead", [0.05, 0.1, 0.2])
 def test_power_does_not_fall_with_the_repetitions(
@@ -200,14 +201,14 @@ def test_power_does_not_fall_with_the_repetitions(
         assert more.share >= fewer.share - 3 * error
 
 
-@pytest.mark.slow
+@simulation
 def test_a_tenth_at_three_per_cent_noise_is_found_in_four_of_five_charts() -> None:
     found, other = rates(Field(cv=0.03, ahead=0.1), 1000)
     assert found.share >= 0.8
     assert other.share == 0
 
 
-@pytest.mark.slow
+@simulation
 def test_equal_engines_are_level_only_with_enough_repetitions() -> None:
     level = {
         repetitions: rate(simulated(1, Field(repetitions=repetitions), 40).level(0.05))

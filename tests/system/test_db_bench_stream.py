@@ -49,7 +49,7 @@ def found_counts(text: str) -> list[str]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.night("common/stream", "common/random", "common/loops")
 def test_the_default_list_finds_what_db_bench_finds(tmp_path: Path) -> None:
     """Each value that is read is verified, and as many reads miss as in db_bench."""
     text, stderr, code = db_bench("leveldb", tmp_path, "--stream=leveldb")

@@ -14,7 +14,14 @@ from tests.setup.provisioning import put_programs
 from tests.support.workflow import FOLDER, Step, blocks, run_step
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.night(
+        "tests/out_of_tree",
+        "drivers/plugins",
+        "common/driver.h",
+        ".github/workflows/engine.yml",
+        "scripts/compare-engine",
+        "scripts/test-the-gate",
+    ),
     pytest.mark.skipif(
         shutil.which("valgrind") is None, reason="valgrind is not installed"
     ),

@@ -11,7 +11,7 @@ import pytest
 
 from tests.places import BUILD, PATIENCE_S, ROOT
 
-pytestmark = pytest.mark.slow
+PACKAGE = pytest.mark.night("tests/out_of_tree", "drivers/plugins", "common/driver.h")
 
 EXAMPLE = ROOT / "tests/out_of_tree"
 SOME_CELLS_MISSING = 3
@@ -58,6 +58,7 @@ def test_a_maintainer_writes_four_files() -> None:
     assert text.count("uses:") == 1
 
 
+@PACKAGE
 def test_the_suites_come_as_tests(repository: Path) -> None:
     """Conformance, crash, durability, settling, threads, and lies that are caught."""
     text = run("ctest", "-L", "journal", cwd=repository / "build")
@@ -75,6 +76,7 @@ plugin = "CMakeLists.txt"
 """
 
 
+@PACKAGE
 def test_it_is_measured_next_to_ours(repository: Path, tmp_path: Path) -> None:
     """$KVMATRIX_DRIVERS names the folder; a broken plug-in stops no other engine."""
     (repository / "broken.toml").write_text(BROKEN)

@@ -15,27 +15,15 @@ from tests.places import BUILD, ROOT
 from tests.support.command_line import call
 from tests.support.real_engines import ENGINES, excluded, supports
 
-# Each costs minutes, and another engine is of its kind.
-SLOW = {"treedb", "rocksdb", "lmdb"}
-SOME = tuple(engine for engine in ENGINES if engine not in SLOW)
+pytestmark = pytest.mark.slow
+
 Line = Mapping[str, Any]
 
 
-@pytest.fixture(
-    scope="module",
-    params=[SOME, pytest.param(ENGINES, marks=pytest.mark.slow)],
-    ids=["some", "all"],
-)
-def engines(request: pytest.FixtureRequest) -> tuple[str, ...]:
-    """Return the engines of a run, including the reference."""
-    names: tuple[str, ...] = request.param
-    return names
-
-
 @pytest.fixture(scope="module")
-def run(engines: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a smoke run over these engines."""
-    return smoke(tmp_path_factory.mktemp("smoke"), engines)
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a smoke run over all engines, including the reference."""
+    return smoke(tmp_path_factory.mktemp("smoke"), ENGINES)
 
 
 def smoke(folder: Path, engines: Iterable[str]) -> Path:
@@ -56,12 +44,10 @@ def lines(run: Path) -> list[Line]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_every_cell_is_measured_or_says_why_not(
-    engines: tuple[str, ...], lines: list[Line]
-) -> None:
+def test_every_cell_is_measured_or_says_why_not(lines: list[Line]) -> None:
     """18 charts for every engine, without missing or failed cells."""
     unable = [line for line in lines if line["status"] != "ok"]
-    assert len(lines) == 2 * 18 * len(engines) - len(unable)
+    assert len(lines) == 2 * 18 * len(ENGINES) - len(unable)
     for line in lines:
         engine, benchmark = line["engine"], line["benchmark"]
         if excluded(engine, line["scenario"]):
@@ -91,14 +77,12 @@ def test_every_write_is_audited(lines: list[Line]) -> None:
             assert line["audit"]["status"] == "ok", line["engine"]
 
 
-def test_every_write_survives_kill_9_once_it_is_flushed(
-    engines: tuple[str, ...], lines: list[Line]
-) -> None:
+def test_every_write_survives_kill_9_once_it_is_flushed(lines: list[Line]) -> None:
     """Every engine hands its flushed entries to the operating system."""
     killed = [line for line in lines if line["exit"] == "signal 9"]
     writes = [x for x in lines if x["audit"] and x["pass"] == "latency"]
-    without = sum(excluded(engine, "no-compression") for engine in engines)
-    assert len(killed) == len(writes) == 12 * len(engines) - 2 * without
+    without = sum(excluded(engine, "no-compression") for engine in ENGINES)
+    assert len(killed) == len(writes) == 12 * len(ENGINES) - 2 * without
     assert {line["ending"] for line in killed} == {"killed"}
     assert {line["pass"] for line in killed} == {"latency"}
 
@@ -168,9 +152,7 @@ num = 2_000
 """
 
 
-def test_every_other_benchmark_is_right_on_every_engine(
-    engines: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_every_other_benchmark_is_right_on_every_engine(tmp_path: Path) -> None:
     """Compact and deletes too, audited where they change or rewrite a database."""
     configs = tmp_path / "configs"
     shutil.copytree(ROOT / "configs", configs)
@@ -179,13 +161,13 @@ def test_every_other_benchmark_is_right_on_every_engine(
     places = ["--results-dir", f"{tmp_path}/results", "--data-dir", f"{tmp_path}/data"]
     build = ["--configs-dir", str(configs), "--build-dir", str(BUILD)]
     again = ("--repeat-disturbed", "0", "--rate", "200000")
-    done = call(["run", "others", "-e", ",".join(engines), *again, *build, *places])
+    done = call(["run", "others", "-e", ",".join(ENGINES), *again, *build, *places])
     assert done.returncode == 0, done.stderr
     (path,) = (tmp_path / "results").iterdir()
     assert findings_of(path) == []
     cells = load_run(path).cells.values()
     judged = [m for cell in cells for m in cell.repetitions]
-    assert len(judged) == len(OTHERS) * len(engines)
+    assert len(judged) == len(OTHERS) * len(ENGINES)
     assert {m.status for m in judged} == {"ok", "unsupported"}
     latencies = [m for cell in cells for m in cell.latencies]
     assert len(latencies) == sum(m.status == "ok" for m in judged)

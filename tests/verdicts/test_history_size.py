@@ -32,6 +32,7 @@ def test_a_thousand_runs_are_one_small_page(tmp_path: Path) -> None:
     assert len(page.encode()) < MOST_BYTES
 
 
+@pytest.mark.slow
 def test_work_grows_linearly_with_the_runs(tmp_path: Path) -> None:
     def work(runs: int) -> int:
         folder = tmp_path / str(runs)

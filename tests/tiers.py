@@ -1,0 +1,102 @@
+"""The tests of the gate, and those that it leaves to the night.
+
+`@pytest.mark.night(*paths)` marks a test that the gate runs only if the change touches
+one of the paths, which are files or folders relative to the repository.  Of the tests
+with `drawn=N`, the gate runs N more, which the hash of the commit chooses.
+
+Without `--gate` and `--night`, every test that pytest is asked for is run.
+"""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from scripts.testing.changed_files import ChangedFiles, head, read_change, seed_of
+from tests.places import ROOT
+
+LEFT = "left.json"
+
+# Rules that are simulated: their error rates change only with these files.
+_SIMULATED = ("report/stats", "report/verdict", "report/model/ab_rule.py")
+simulation = pytest.mark.night(*_SIMULATED, "tests/statistics", "tests/fleet")
+
+
+@cache
+def fresh_seed(*words: object) -> int:
+    """Return a seed that differs from commit to commit, and for other words."""
+    return seed_of(head(ROOT), *words)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options with which scripts/test chooses tests."""
+    group = parser.getgroup("tiers")
+    group.addoption(
+        "--gate",
+        type=Path,
+        metavar="CHANGE",
+        help="run what the gate runs for the change in this file",
+    )
+    group.addoption(
+        "--night",
+        type=Path,
+        metavar="CHANGE",
+        help="run only what the gate leaves out for the change in this file",
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leave out the tests of the other tier."""
+    path = config.getoption("--gate") or config.getoption("--night")
+    if not path:
+        return
+    left = set(left_to_the_night(items, read_change(path)))
+    if not config.getoption("--gate"):
+        left = {item for item in items if item not in left}
+    elif _is_first_worker(config):
+        _note_left(left, config.rootpath, path.with_name(LEFT))
+    config.hook.pytest_deselected(items=[item for item in items if item in left])
+    items[:] = [item for item in items if item not in left]
+
+
+def _is_first_worker(config: pytest.Config) -> bool:
+    return getattr(config, "workerinput", {"workerid": "gw0"})["workerid"] == "gw0"
+
+
+def _note_left(left: Iterable[pytest.Item], root: Path, path: Path) -> None:
+    """Add the number of tests of each folder to those that earlier steps have left."""
+    folders = Counter(json.loads(path.read_text()) if path.exists() else {})
+    folders.update(str(item.path.parent.relative_to(root)) for item in left)
+    path.write_text(json.dumps(folders))
+
+
+def left_to_the_night(
+    items: Sequence[pytest.Item], change: ChangedFiles
+) -> list[pytest.Item]:
+    """Return the tests that the gate does not run for a change."""
+    left = [item for item in items if _is_of_the_night(item, change)]
+    drawable = sorted(
+        (item for item in left if _drawn(item)), key=lambda item: item.nodeid
+    )
+    if drawable:
+        number = min(_drawn(drawable[0]), len(drawable))
+        source = random.Random(seed_of(change.commit, "drawn"))
+        drawn = set(source.sample(drawable, number))
+        left = [item for item in left if item not in drawn]
+    return left
+
+
+def _is_of_the_night(item: pytest.Item, change: ChangedFiles) -> bool:
+    marks = list(item.iter_markers("night"))
+    return bool(marks) and not any(change.touches(mark.args) for mark in marks)
+
+
+def _drawn(item: pytest.Item) -> int:
+    return max(mark.kwargs.get("drawn", 0) for mark in item.iter_markers("night"))
