@@ -1,8 +1,9 @@
 """The tests of the gate, and those that it leaves to the night.
 
 `@pytest.mark.night(*paths)` marks a test that the gate runs only if the change touches
-one of the paths, which are files or folders relative to the repository.  Of the tests
-with `drawn=N`, the gate runs N more, which the hash of the commit chooses.
+the test's own file or one of the paths, which are files or folders relative to the
+repository.  Without paths, it runs at night alone.  Of the tests with `drawn=N`, whose
+own file does not count, the gate runs N more, which the hash of the commit chooses.
 
 Without `--gate` and `--night`, every test that pytest is asked for is run.
 """
@@ -57,6 +58,7 @@ def pytest_collection_modifyitems(
     path = config.getoption("--gate") or config.getoption("--night")
     if not path:
         return
+    _check_paths(items, config.rootpath)
     left = set(left_to_the_night(items, read_change(path)))
     if not config.getoption("--gate"):
         left = {item for item in items if item not in left}
@@ -68,6 +70,17 @@ def pytest_collection_modifyitems(
 
 def _is_first_worker(config: pytest.Config) -> bool:
     return getattr(config, "workerinput", {"workerid": "gw0"})["workerid"] == "gw0"
+
+
+def _check_paths(items: Iterable[pytest.Item], root: Path) -> None:
+    """Raise UsageError for a path that does not exist: no change could touch it."""
+    named: dict[str, str] = {}
+    for item in items:
+        for mark in item.iter_markers("night"):
+            named |= dict.fromkeys(mark.args, item.nodeid)
+    for path, test in named.items():
+        if not (root / path).exists():
+            raise pytest.UsageError(f"{test}: night: no such file or folder: {path}")
 
 
 def _note_left(left: Iterable[pytest.Item], root: Path, path: Path) -> None:
@@ -95,7 +108,14 @@ def left_to_the_night(
 
 def _is_of_the_night(item: pytest.Item, change: ChangedFiles) -> bool:
     marks = list(item.iter_markers("night"))
-    return bool(marks) and not any(change.touches(mark.args) for mark in marks)
+    return bool(marks) and not any(change.touches(_paths(item, mark)) for mark in marks)
+
+
+def _paths(item: pytest.Item, mark: pytest.Mark) -> list[str]:
+    """Return the paths that a change must touch for the gate to run the test."""
+    own = str(item.path.relative_to(item.config.rootpath))
+    is_own = bool(mark.args) and "drawn" not in mark.kwargs
+    return [*mark.args, *([own] if is_own else [])]
 
 
 def _drawn(item: pytest.Item) -> int:

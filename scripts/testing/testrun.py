@@ -257,11 +257,11 @@ def summary(outcomes: Sequence[StepResult], left_out: Sequence[TestStep]) -> str
             *("", "the slowest tests:", *lines, ""),
             *_failures(outcomes),
             *(
-                f"{'ok    ' if o.ok else 'FAILED'}  {o.step.name:<8}"
+                f"{'ok    ' if o.ok else 'FAILED'}  {o.step.name:<10}"
                 f"{counts(o.cases):<36}{o.elapsed_s:6.1f} s"
                 for o in outcomes
             ),
-            f"{'in all':<52}{whole_s:6.1f} s",
+            f"{'in all':<54}{whole_s:6.1f} s",
             *_of_the_night(outcomes),
             *([f"not run: {', '.join(s.name for s in left_out)}"] if left_out else []),
             f"tests: {counts(tests)}",
@@ -303,7 +303,7 @@ def _failures(outcomes: Sequence[StepResult]) -> list[str]:
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line of scripts/test."""
-    steps = [f"  {s.name:<8} {s.title}" for s in STEPS]
+    steps = [f"  {s.name:<9} {s.title}" for s in STEPS]
     result = argparse.ArgumentParser(
         prog="scripts/test",
         description=_DESCRIPTION,

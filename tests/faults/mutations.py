@@ -39,7 +39,7 @@ class Mutation:
     def test_sources(self) -> list[str]:
         """The files of its test, relative to the repository; [] if it has none."""
         if self.of_python or not self.test:
-            return self.test.split()
+            return [word.partition("::")[0] for word in self.test.split()]
         binary = self.test.partition(":")[0]
         found = [str(p.relative_to(ROOT)) for p in TESTS.glob(f"*/{binary}.cc")]
         assert len(found) == 1, f"{self.name}: there is no one {binary}.cc"

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable
+from functools import cache
 
 from tests.faults.mutations import Mutation
 from tests.faults.table import FAMILIES, load_family
@@ -27,10 +28,11 @@ def watched_files(mutation: Mutation) -> list[str]:
     return sorted(files)
 
 
-def imported_by(file: str) -> set[str]:
+@cache
+def imported_by(file: str) -> frozenset[str]:
     """Return the modules of the repository that a Python file imports itself."""
     if not file.endswith(".py"):
-        return set()
+        return frozenset()
     found: set[str] = set()
     for node in ast.walk(ast.parse((ROOT / file).read_text())):
         if isinstance(node, ast.Import):
@@ -38,7 +40,7 @@ def imported_by(file: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = (f"{node.module}.{alias.name}" for alias in node.names)
             found |= _files([node.module, *names])
-    return found
+    return frozenset(found)
 
 
 def _files(modules: Iterable[str]) -> set[str]:

@@ -133,18 +133,23 @@ def test_touched(): pass
 def test_untouched(): pass
 
 @pytest.mark.parametrize("n", [
-    pytest.param(n, marks=pytest.mark.night("touched" if n < 3 else "y", drawn=10))
+    pytest.param(n, marks=pytest.mark.night("touched" if n < 3 else "x", drawn=10))
     for n in range(100)
 ])
 def test_drawn(n): pass
 """
 
 
-def collected(folder: Path, option: str, commit: str) -> set[str]:
-    """Return the names of the tests that pytest collects for a change."""
+def collected(
+    folder: Path, option: str, commit: str, changed: str = "touched/file"
+) -> set[str]:
+    """Return the names of the tests that pytest collects for a change of one file."""
     (folder / "test_it.py").write_text(TESTS)
+    for path in ("touched/file", "not/touched", "x"):
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).touch()
     change = folder / "change.json"
-    ChangedFiles("one file", frozenset(["touched/file"]), commit).write(change)
+    ChangedFiles("one file", frozenset([changed]), commit).write(change)
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q"]
     options = [
         "-p",
@@ -154,13 +159,13 @@ def collected(folder: Path, option: str, commit: str) -> set[str]:
         f"--rootdir={folder}",
     ]
     done = subprocess.run(
-        [*command, *options, f"{option}={change}", str(folder / "test_it.py")],
+        [*command, *options, f"{option}={change}", str(folder)],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
     return set(re.findall(r"::(test_\S+)", done.stdout))
 
 
@@ -180,3 +185,18 @@ def test_the_gate_and_the_night_share_all_tests(tmp_path: Path) -> None:
 def test_every_commit_draws_others(tmp_path: Path) -> None:
     draws = [collected(tmp_path, "--gate", commit) for commit in ("abc", "abc", "abd")]
     assert draws[0] == draws[1] != draws[2]
+
+
+def test_a_test_that_was_changed_runs_at_the_gate(tmp_path: Path) -> None:
+    gate = collected(tmp_path, "--gate", "abc", changed="test_it.py")
+    assert {name for name in gate if "drawn" not in name} == {
+        *("test_slow", "test_touched", "test_untouched"),
+    }
+    assert len(gate) == 3 + 10
+
+
+def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    missing = TESTS.replace('"not/touched"', '"not/there"')
+    (tmp_path / "test_more.py").write_text(missing)
+    with pytest.raises(AssertionError, match="no such file or folder: not/there"):
+        collected(tmp_path, "--gate", "abc")
