@@ -255,15 +255,17 @@ def _children_in_other_sessions() -> dict[int, str]:
     join the runner's.  Every other process that the runner starts is in its session.
     """
     states = {}
-    parent, session = str(os.getpid()), str(os.getsid(0))
-    for folder in Path("/proc").iterdir():
-        if not folder.name.isdigit():
-            continue
-        with suppress(OSError):  # the process has ended
-            stat = (folder / "stat").read_text(errors="replace")
-            fields = stat.rpartition(")")[2].split()
+    parent, session = b"%d" % os.getpid(), b"%d" % os.getsid(0)
+    for name in filter(
+        str.isdigit, os.listdir("/proc")
+    ):  # pathlib takes twice the time
+        with (
+            suppress(OSError),
+            open(f"/proc/{name}/stat", "rb") as stat,
+        ):  # or has ended
+            fields = stat.read().rpartition(b")")[2].split()
             if fields[1] == parent and fields[3] != session:
-                states[int(folder.name)] = fields[0]
+                states[int(name)] = fields[0].decode()
     return states
 
 
