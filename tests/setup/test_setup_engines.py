@@ -147,16 +147,7 @@ def test_whatever_a_library_depends_on_changes_its_key() -> None:
 
 def test_a_build_sees_our_flags_and_the_prefixes_it_needs_only() -> None:
     source = make_source()
-    job = recipe.Job(
-        source=source,
-        flags=FLAGS,
-        compiler=COMPILER,
-        tree=Path("/tree"),
-        prefix=Path("/cache/fake"),
-        stage=Path("/stage"),
-        dependencies=[Path("/cache/need")],
-        jobs=2,
-    )
+    job = replace(job_of(source), dependencies=[Path("/cache/need")])
     env = recipe.environment(job, {"PATH": "/bin", "CFLAGS": "-O3", "LD_PRELOAD": "x"})
     assert env["CFLAGS"] == f"{FLAGS} -ffile-prefix-map=/tree=fake"
     assert env["SOURCE_DATE_EPOCH"] == "0"

@@ -21,8 +21,6 @@ class GitFolder:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        root.mkdir()
-        self.git("init", "-q", "-b", "main")
 
     def git(self, *words: str) -> str:
         who = ("-c", "user.name=a", "-c", "user.email=a@b")
@@ -42,6 +40,8 @@ class GitFolder:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> GitFolder:
+    folder = GitFolder(tmp_path)
+    folder.git("init", "-q", "-b", "main", "repository")
     return GitFolder(tmp_path / "repository")
 
 
@@ -69,8 +69,7 @@ def test_a_branch_is_compared_with_where_it_left_its_upstream(
         repository.commit(f"file{number}")
     repository.git("clone", "-q", str(repository.root), str(tmp_path / "clone"))
     repository.commit("theirs")
-    clone = GitFolder.__new__(GitFolder)
-    clone.root = tmp_path / "clone"
+    clone = GitFolder(tmp_path / "clone")
     clone.commit("ours")
     clone.git("fetch", "-q")
     assert files_of(changed_since(clone.root)) == {"ours"}
