@@ -17,10 +17,14 @@ from pathlib import Path
 
 import pytest
 
-from scripts.testing.changed_files import ChangedFiles, head, read_change, seed_of
+from scripts.testing.changed_files import (
+    LEFT,
+    ChangedFiles,
+    head,
+    read_change,
+    seed_of,
+)
 from tests.places import ROOT
-
-LEFT = "left.json"
 
 # Rules that are simulated: their error rates change only with these files.
 _SIMULATED = ("report/stats", "report/verdict", "report/model/ab_rule.py")
