@@ -188,6 +188,7 @@ MOST_README_LINES = 30  # of a room
 DATA_FOLDERS = {"report/schema", "report/docs", "scripts/consumers"}
 
 
+@functools.cache
 def modules() -> dict[str, ast.Module]:
     """Return the modules of scripts/ and report/, parsed, by their dotted names."""
     return {

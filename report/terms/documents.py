@@ -42,12 +42,14 @@ _TYPES = {
     "array": "a list",
 }
 Versions = Mapping[str, range]  # of "schema" and "method"
-# A JSON text with an integer above MOST_INTEGER has this many digits in a row.
-_MAYBE_LARGE = re.compile(rb"[0-9]{20}")
+# Of a search for large integers that is several times faster than an expression.
+_DIGITS = re.compile(rb"[0-9]+")
+_LARGEST = b"%d" % MOST_INTEGER
+_AS_ZEROS = bytes.maketrans(b"0123456789", b"0" * 10)
+_AS_MANY_ZEROS = b"0" * len(_LARGEST)
 _ESCAPE = b"\\u"  # begins each character that is written by its number
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-# In a JSON text a character that may not be printable is an escape or not ASCII.
-_MAYBE_HIDDEN = re.compile(rb"\\[bfru]|[\x7f-\xff]")
+_HIDING_ESCAPE = re.compile(rb"\\[bfru]")
 
 
 class ResultsError(Exception):
@@ -111,10 +113,10 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         raise ResultsError(f"{place}: expected a JSON object")
     if _may_be_deeper(text, MOST_LEVELS) and _is_deeper(document, MOST_LEVELS):
         raise ResultsError(f"{place}: nested more than {MOST_LEVELS} levels deep")
-    if _MAYBE_LARGE.search(text) and (key := _large_integer(document)) is not None:
+    if _may_be_large(text) and (key := _large_integer(document)) is not None:
         problem = f"the integer is too large; expected at most {MOST_INTEGER}"
         raise ResultsError(f"{place}: {_short(visible(key))}: {problem}")
-    if _MAYBE_HIDDEN.search(text):
+    if _may_be_hidden(text):
         document = {printable(key): _printed(v) for key, v in document.items()}
     return document
 
@@ -267,6 +269,26 @@ def _is_deeper(document: Mapping[str, Any], most: int) -> bool:
             if type(inner) in (dict, list)
         ]
     return bool(level)
+
+
+def _may_be_hidden(text: bytes) -> bool:
+    """Return False if all characters of a JSON text are surely printable."""
+    if not text.isascii() or b"\x7f" in text:
+        return True
+    return b"\\" in text and bool(_HIDING_ESCAPE.search(text))
+
+
+def _may_be_large(text: bytes) -> bool:
+    """Return False if a JSON text surely has no integer above MOST_INTEGER."""
+    zeros = text.translate(_AS_ZEROS)
+    start = zeros.find(_AS_MANY_ZEROS)
+    while start >= 0:
+        digits = _DIGITS.match(text, start)
+        assert digits
+        if (len(digits[0]), digits[0]) > (len(_LARGEST), _LARGEST):
+            return True
+        start = zeros.find(_AS_MANY_ZEROS, digits.end())
+    return False
 
 
 def _large_integer(value: Any) -> str | None:

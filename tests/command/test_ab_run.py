@@ -287,6 +287,7 @@ def test_the_page_of_an_incomplete_run_is_written(
     assert target.stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_a_run_killed_many_times_loses_and_duplicates_no_line(lab: Lab) -> None:
     lab.install("one", "slower", "other")
     whole = ab(lab)
@@ -296,10 +297,9 @@ def test_a_run_killed_many_times_loses_and_duplicates_no_line(lab: Lab) -> None:
     moments, before = random.Random(2), b""
     assert lab.run_until_killed(20, "ab", "lab", *sides(lab), *SHORT)
     for number in range(12):
+        moment, is_before = moments.randrange(12), number % 2 == 0
         words = ("resume", "@last", *sides(lab))
-        assert lab.run_until_killed(
-            moments.randrange(12), *words, before=number % 2 == 0
-        )
+        assert lab.run_until_killed(moment, *words, before=is_before)
         now = lab.measurements.read_bytes()
         assert now.startswith(before[: before.rfind(b"\n") + 1])
         before = now
@@ -329,6 +329,7 @@ def test_the_repetition_of_a_torn_line_is_repeated(lab: Lab) -> None:
     assert lab.measurements.read_bytes().count(b"\n") == whole.count(b"\n")
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_says_how_to_continue(lab: Lab) -> None:
     lab.install("one", "hang", "other")
     runner = lab.start("ab", "lab", *sides(lab), *SHORT)
@@ -337,8 +338,7 @@ def test_an_interrupted_run_says_how_to_continue(lab: Lab) -> None:
     output, errors = runner.communicate(timeout=PATIENCE_S)
     assert runner.returncode == 130
     assert f"--a {lab.root}/build --b {lab.root}/other" in " ".join(errors.split())
-    assert "resume" not in output
-    assert not is_alive(child)
+    assert "resume" not in output and not is_alive(child)
     assert lab.data_files() == ["child.pid"]
 
 

@@ -81,6 +81,7 @@ def test_runs_are_listed_with_their_state(lab: Lab) -> None:
     assert "complete, 20" in rows and " UTC" in rows and "lab: one" in rows
 
 
+@pytest.mark.slow
 def test_published_runs_of_every_schema_are_listed() -> None:
     done = call(["list", "runs", "--results-dir", str(ROOT / "results"), "--json"])
     assert done.returncode == 0, done.stderr

@@ -28,6 +28,7 @@ def lab(tmp_path: Path) -> Lab:
     return lab
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [">&-", "2>&-", "<&- >&- 2>&-", "| true", "|& true"])
 @pytest.mark.parametrize(("kind", "code"), [("honest", 0), ("crash", 3)])
 def test_closed_and_broken_streams_leave_the_exit_code_alone(
@@ -87,6 +88,7 @@ scripts.cli.main.main()
     assert (done.returncode, done.stderr) == (130, "kvmatrix: interrupted\n")
 
 
+@pytest.mark.slow
 def test_a_report_that_fails_leaves_the_result_and_ends_with_2(lab: Lab) -> None:
     lab.engine("one", "honest")
     program = """
@@ -169,6 +171,7 @@ def printed_on_a_terminal_of(columns: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["0", "-1", "1", "9" * 50, "many", "1e3"])
 def test_an_absurd_size_of_the_terminal_hides_nothing(size: str) -> None:
     assert printed_on_a_terminal_of(size) == printed_on_a_terminal_of("80") != ""

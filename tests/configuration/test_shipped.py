@@ -97,6 +97,7 @@ def test_lmdb_has_space_for_every_size_of_ceda() -> None:
         assert needed < parse_size(str(room)), scenario.name
 
 
+@pytest.mark.slow
 def test_every_run_in_results_is_listed_and_has_no_wrong_cell() -> None:
     index = (ROOT / "results/README.md").read_text()
     runs = published()

@@ -206,6 +206,7 @@ def test_a_file_that_says_that_it_expands_is_refused(lab: Lab) -> None:
     assert "cut.json is larger than in a reproducer" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_file_that_expands_without_saying_so_takes_little_memory(
     tmp_path: Path,
 ) -> None:

@@ -16,10 +16,8 @@ SCANS = {  # need an order of keys
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=pytest.mark.slow if n == "times" else ()) for n in FAMILIES],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAMILIES)
 def test_every_lie_is_caught(name: str, tmp_path: Path) -> None:
     family = load_family(name)
     if reason := obstacle(family, tmp_path):

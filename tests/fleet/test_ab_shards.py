@@ -74,6 +74,7 @@ def confirmed(lab: Lab, merged: Path, count: int) -> list[Path]:
     return folders
 
 
+@pytest.mark.slow
 def test_the_rounds_are_those_of_one_machine(lab: Lab) -> None:
     """In the same order, with the same sides, each round whole on one machine."""
     _, merged = merge(lab, *screened(lab, 3))
@@ -87,6 +88,7 @@ def test_the_rounds_are_those_of_one_machine(lab: Lab) -> None:
     assert len(set.union(*machines.values())) == 3
 
 
+@pytest.mark.slow
 def test_any_order_gives_the_same_bytes(lab: Lab) -> None:
     folders = screened(lab, 3)
     runs = [content(merge(lab, *o)[1]) for o in itertools.permutations(folders)]
@@ -109,6 +111,7 @@ def test_equal_builds_have_a_verdict_without_confirmation(lab: Lab) -> None:
     assert [*result.run.plan.machines] == ["m-1", "m-2"]
 
 
+@pytest.mark.slow
 def test_a_slower_build_is_confirmed_on_several_machines(lab: Lab) -> None:
     lab.install("one", "slower", build="other")
     done, merged = merge(lab, *screened(lab, 2))
@@ -191,6 +194,7 @@ def test_its_history_is_that_of_these_machines_together(lab: Lab) -> None:
     assert machine_words({"cpu_model": DIFFERS, "logical_cpus": 2}) == "2 CPUs"
 
 
+@pytest.mark.slow
 def test_passports_are_those_of_the_place_where_shards_are_merged(lab: Lab) -> None:
     lab.install("one", "slower", build="other")
     tried(lab.results, setting("one/buffered"))
@@ -279,6 +283,7 @@ def test_the_first_shard_counts(lab: Lab) -> None:
     assert load_ab_run(merged).tools is not None
 
 
+@pytest.mark.slow
 def test_what_is_refused(lab: Lab) -> None:
     first, second = screened(lab, 2)
     copy = shutil.copytree(first, lab.root / "copy" / first.name)

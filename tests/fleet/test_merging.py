@@ -48,6 +48,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, list[Path]]
     return lab, three_shards(lab)
 
 
+@pytest.mark.slow
 def test_any_order_gives_the_same_bytes(measured: tuple[Lab, list[Path]]) -> None:
     lab, folders = measured
     runs = [content(merge(lab, *order)) for order in itertools.permutations(folders)]
@@ -201,6 +202,7 @@ def test_half_a_shard_is_merged_and_named(lab: Lab) -> None:
     assert load_run(lab.run_folder).is_unfinished
 
 
+@pytest.mark.slow
 def test_the_same_parts_are_merged_once(lab: Lab) -> None:
     folders = three_shards(lab)
     words = ["merge", *map(str, folders), "--results-dir", str(lab.results)]

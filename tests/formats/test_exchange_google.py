@@ -146,6 +146,7 @@ def compare(old: Path, new: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_compare_py_reads_our_medians_and_tests_them(run: Run, tmp_path: Path) -> None:
     plan = synthetic_run.plan(repetitions=9)
     cell = "alpha/baseline/readrandom"

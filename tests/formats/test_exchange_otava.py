@@ -31,6 +31,7 @@ def write(folder: Path, texts: dict[str, str]) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_otava_finds_the_step_where_it_is_and_no_other(tmp_path: Path) -> None:
     entries = synthetic_history.history(
         40, CELLS, synthetic_history.step_at(20, 0.2, cell=OTHER)

@@ -63,6 +63,7 @@ def assert_only_more(lab: Lab, before: bytes) -> bytes:
     return now
 
 
+@pytest.mark.slow
 def test_a_runner_killed_many_times_loses_and_repeats_nothing(lab: Lab) -> None:
     moments = random.Random(1)
     assert lab.run_until_killed(9, "run", "lab", "-n", "8")

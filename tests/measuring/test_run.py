@@ -117,6 +117,7 @@ def test_a_crash_is_reported_with_signal_and_last_words(lab: Lab) -> None:
     assert "SIGABRT" in line["reason"] and "last words" in line["reason"]
 
 
+@pytest.mark.slow
 def test_a_hang_is_killed_with_all_its_children(lab: Lab) -> None:
     lab.engine("bad", "hang")
     words = ("run", "lab", "-n", "1", "-k", "*/*/fillrandom", "--timeout")
@@ -132,6 +133,7 @@ def test_a_hang_is_killed_with_all_its_children(lab: Lab) -> None:
     assert not is_alive(child)
 
 
+@pytest.mark.slow
 def test_an_orphan_is_killed_and_reported(lab: Lab) -> None:
     lab.suite(latency=True)
     lab.engine("bad", "orphaning")
@@ -254,6 +256,7 @@ def test_an_engine_that_stores_nothing_is_not_audited(lab: Lab) -> None:
     assert {x["verified"] for x in lab.lines()} == {False}
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_finished_repetitions(lab: Lab) -> None:
     lab.engine("one", "honest")
     lab.engine("bad", "hang")

@@ -339,6 +339,7 @@ def test_its_figures_follow_from_the_raw_lines(tmp_path: Path) -> None:
     assert cells[5] == "30 confirm"
 
 
+@pytest.mark.slow
 def test_the_page_is_reproducible(tmp_path: Path) -> None:
     program = (
         "import sys; from report.page import ab_page;"
@@ -351,14 +352,9 @@ def test_the_page_is_reproducible(tmp_path: Path) -> None:
         {"PYTHONHASHSEED": "1", "TZ": "UTC", "LC_ALL": "C"},
         {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8"},
     ):
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=ROOT,
-            env={**os.environ, **settings, "PYTHONPATH": "."},
-            capture_output=True,
-            check=True,
-        )
-        outputs.add(done.stdout)
+        env = {**os.environ, **settings, "PYTHONPATH": "."}
+        command = [sys.executable, "-c", program]
+        outputs.add(subprocess.check_output(command, cwd=ROOT, env=env))
     assert len(outputs) == 1
 
 

@@ -357,6 +357,7 @@ def test_extreme_figures_can_be_rendered(tmp_path: Path) -> None:
     assert ": 8 winners." in text
 
 
+@pytest.mark.slow
 def test_the_page_depends_only_on_the_files(tmp_path: Path) -> None:
     synthetic_run.write_varied(tmp_path / "one")
     program = (

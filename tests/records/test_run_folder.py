@@ -298,6 +298,7 @@ def test_damage_anywhere_is_an_error_or_harmless(tmp_path: Path, seed: int) -> N
         (folder / name).write_bytes(whole)
 
 
+@pytest.mark.slow
 def test_every_cut_of_the_results_file_is_torn_or_whole(folder: Path) -> None:
     whole = (folder / LINES).read_bytes()
     for cut in range(0, len(whole), len(whole) // 50 | 1):

@@ -19,6 +19,7 @@ def repository(tmp_path: Path) -> Repository:
     return repository_in(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_slower_commit_is_found_and_kept_in_the_history(
     repository: Repository,
 ) -> None:

@@ -36,6 +36,7 @@ def ours(many: Sequence[Sequence[float]]) -> list[list[int]]:
     return [places((-np.log(values)).tolist()) for values in many]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [gauss, outliers])
 def test_we_find_as_many_steps_as_otava_with_fewer_false_ones(noise: Noise) -> None:
     many = rates_with_step(noise, 0.05)
@@ -46,6 +47,7 @@ def test_we_find_as_many_steps_as_otava_with_fewer_false_ones(noise: Noise) -> N
     assert our_precision >= precision
 
 
+@pytest.mark.slow
 def test_both_find_a_large_step_in_the_same_place() -> None:
     many = rates_with_step(gauss, 0.2)
     for mine, theirs in zip(ours(many), otava_steps(many), strict=True):
@@ -53,6 +55,7 @@ def test_both_find_a_large_step_in_the_same_place() -> None:
         assert min(abs(place - otava_place) for otava_place in theirs) <= 1
 
 
+@pytest.mark.slow
 def test_otava_reports_more_steps_in_pure_noise() -> None:
     many = rates_with_step(gauss, 0.0)
     assert sum(map(len, ours(many))) <= sum(map(len, otava_steps(many)))

@@ -97,6 +97,7 @@ ALL = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", STORES)
 def test_every_engine_finds_the_same(tmp_path: Path, engine: str) -> None:
     """The stream is the harness's: no engine changes what is found or read."""

@@ -169,7 +169,15 @@ HONOURED = [
 
 
 @pytest.mark.parametrize(
-    ("engine", "flags", "expected"), HONOURED, ids=[f"{e} {f}" for e, f, _ in HONOURED]
+    ("engine", "flags", "expected"),
+    [
+        pytest.param(
+            *row,
+            marks=pytest.mark.slow if " sync=true" in f" {row[1]}" else (),
+            id=f"{row[0]} {row[1]}",
+        )
+        for row in HONOURED
+    ],
 )
 def test_a_flag_is_in_force(
     engine: str, flags: str, expected: dict[str, str], tmp_path: Path

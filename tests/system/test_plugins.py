@@ -57,7 +57,14 @@ def run(
     )
 
 
-@pytest.mark.parametrize("misbehaviour", PROBLEMS)
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [
+        # The runner waits for a thread that may end.
+        pytest.param(n, marks=pytest.mark.slow if n == "leaves-a-thread" else ())
+        for n in PROBLEMS
+    ],
+)
 def test_a_plug_in_that_breaks_a_rule_is_an_error_that_says_so(
     tmp_path: Path, misbehaviour: str
 ) -> None:

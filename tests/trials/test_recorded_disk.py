@@ -41,6 +41,7 @@ def facts(
     return {**json.loads(done.stdout), "image": image_name(folder)}
 
 
+@pytest.mark.slow
 def test_the_log_is_the_disk(facts: dict[str, Any]) -> None:
     assert facts["is_identical"]
     assert facts["is_discarded"]

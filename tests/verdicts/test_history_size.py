@@ -43,6 +43,7 @@ def test_work_grows_linearly_with_the_runs(tmp_path: Path) -> None:
     assert work(200) < 2.5 * work(100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reference", ["", "pinned"])
 def test_two_hundred_runs_are_drawn_one_by_one(reference: str) -> None:
     runs = past.history(200, CELLS, effect, reference=reference)

@@ -12,17 +12,23 @@ from report.stats import latency
 SUB = 128
 
 
-def bucket_of(ns: int) -> tuple[int, int]:
-    """Return (lower, upper) of the bucket, by walking all buckets."""
+def edges_up_to(ns: int) -> list[int]:
+    """Return the lower edge of each bucket, by walking them; the last is above `ns`."""
     edges = list(range(2 * SUB))
     width = 2
     while edges[-1] <= ns:
-        start = SUB * width
-        edges += [start + n * width for n in range(SUB)]
+        edges += [SUB * width + n * width for n in range(SUB)]
         width *= 2
-    index = bisect.bisect_right(edges, ns) - 1
-    upper = edges[index + 1] - 1 if index + 1 < len(edges) else edges[index] + width - 1
-    return edges[index], upper
+    return edges
+
+
+EDGES = edges_up_to(1 << 40)
+
+
+def bucket_of(ns: int) -> tuple[int, int]:
+    """Return (lower, upper) of the bucket."""
+    index = bisect.bisect_right(EDGES, ns) - 1
+    return EDGES[index], EDGES[index + 1] - 1
 
 
 def histogram(samples: list[int]) -> Any:

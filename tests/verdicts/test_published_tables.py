@@ -71,6 +71,7 @@ def test_all_rows_are_on_the_page_of_their_sweep(tmp_path: Path) -> None:
         assert any(due <= set(row) for row in shown), printed
 
 
+@pytest.mark.slow
 def test_a_row_is_next_to_ours_only_where_ours_has_a_rate(tmp_path: Path) -> None:
     plan = synthetic_sweep.plan()
     lines = synthetic_sweep.lines(plan)
