@@ -6,6 +6,7 @@ tests/builders/synthetic_run.py.
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from report.model.ab_run import AbCell, AbRun, Round
 from report.model.judgement import LESS, MORE, NOT_GATED, SAME
 from report.model.plan import CellName, Engine
 from report.model.plan_document import engines_of, scenarios_of
+from report.verdict.ab_verdicts import AbResult, judge
 from report.verdict.count_verdicts import CountResult
 from tests.builders import ab_rounds, synthetic_ab, synthetic_run
 
@@ -133,6 +135,12 @@ def varied(**changes: Any) -> AbRun:
         },
     )
     return with_mark(replace(base, **changes), "alpha/baseline/fillseq")
+
+
+@functools.cache
+def judged() -> AbResult:
+    """Return the judged run of varied()."""
+    return judge(varied())
 
 
 def with_mark(run: AbRun, key: str) -> AbRun:

@@ -6,6 +6,7 @@ Fake executables are processes that import this module, so it imports only the s
 library.
 """
 
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -299,8 +300,13 @@ def with_writer(record: Mapping[str, Any], ops: int) -> Record:
 
 def timeline(loop_ns: int, ops: int) -> list[list[int]]:
     """Return an even pace from the start of a loop to its end."""
+    return [list(point) for point in _points(loop_ns, ops)]
+
+
+@functools.cache
+def _points(loop_ns: int, ops: int) -> tuple[tuple[int, int], ...]:
     steps = min(_POINTS, ops)
-    return [[loop_ns * i // steps, ops * i // steps] for i in range(1, steps + 1)]
+    return tuple((loop_ns * i // steps, ops * i // steps) for i in range(1, steps + 1))
 
 
 def latencies(loop_ns: int, count: int) -> Record:

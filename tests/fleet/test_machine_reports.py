@@ -190,7 +190,7 @@ def at_odds(effect: float, opposite: float) -> AbRun:
 
 
 def test_an_ab_run_of_one_machine_has_no_machines() -> None:
-    result = judge(ab_showcase.varied())
+    result = ab_showcase.judged()
     page, text = ab_page.render(result), ab_markdown.render(result)
     assert "machines" not in {e.attrs.get("id") for e in tree(page).every()}
     assert "#machines" not in page and "## Machines" not in text

@@ -25,7 +25,7 @@ from tests.builders import ab_rounds, ab_showcase, synthetic_ab
 
 
 def result(run: Any = None, **changes: Any) -> AbResult:
-    return replace(judge(run or ab_showcase.varied()), **changes)
+    return replace(judge(run) if run else ab_showcase.judged(), **changes)
 
 
 def texts(outcome: AbResult, **options: bool) -> list[str]:
