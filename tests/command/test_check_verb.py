@@ -137,6 +137,7 @@ def add_to_history(folder: Path, days: range, slower: float = 1.0) -> None:
         assert added.exit_code == 0, added.output
 
 
+@pytest.mark.slow
 def test_a_run_against_the_history(tmp_path: Path) -> None:
     add_to_history(tmp_path, range(1, 8))
     against = ["--against", "history"]

@@ -201,6 +201,7 @@ def test_a_file_gets_the_table_as_it_is_shown(results: Path) -> None:
     assert target.read_text("utf-8") == shown
 
 
+@pytest.mark.slow
 def test_a_locale_without_the_signs_gets_words_and_ascii(results: Path) -> None:
     done = subprocess.run(
         [

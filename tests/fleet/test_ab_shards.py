@@ -128,6 +128,7 @@ def test_a_slower_build_is_confirmed_on_several_machines(lab: Lab) -> None:
     assert content(again) == content(both)
 
 
+@pytest.mark.slow
 def test_a_confirmation_needs_its_screen(lab: Lab) -> None:
     """Nothing is written without it: which cells are suspects is not known."""
     lab.install("one", "slower", build="other")

@@ -14,15 +14,15 @@ from tests.tiers import fresh_seed
 
 # Kind of input: examples of an ordinary run of the tests, of the gate, of the night.
 EXAMPLES = {
-    "run": (10, 350, 3500),
-    "mix": (10, 250, 2500),
-    "ab": (10, 250, 2500),
-    "history": (10, 150, 1500),
-    "google": (10, 250, 2500),
-    "description": (10, 250, 2500),
-    "answer": (10, 300, 3000),
-    "configs": (10, 50, 500),
-    "lab": (10, 150, 1500),
+    "run": (4, 350, 3500),
+    "mix": (4, 250, 2500),
+    "ab": (4, 250, 2500),
+    "history": (4, 150, 1500),
+    "google": (4, 250, 2500),
+    "description": (4, 250, 2500),
+    "answer": (4, 300, 3000),
+    "configs": (4, 50, 500),
+    "lab": (4, 150, 1500),
 }
 _CHUNK = 500  # examples of one test of the night, so that the workers share them evenly
 CHUNKS = [

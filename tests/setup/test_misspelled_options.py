@@ -112,6 +112,7 @@ def test_a_python_that_cannot_be_used_is_named() -> None:
     assert done.returncode == 2 and problem in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_without_options_refuses_them(program: str) -> None:
     done = subprocess.run(

@@ -168,6 +168,7 @@ def collected(
     return set(re.findall(r"::(test_\S+)", done.stdout))
 
 
+@pytest.mark.slow
 def test_the_gate_and_the_night_share_all_tests(tmp_path: Path) -> None:
     gate = collected(tmp_path, "--gate", "abc")
     night = collected(tmp_path, "--night", "abc")

@@ -47,6 +47,7 @@ def test_the_log_is_the_disk(facts: dict[str, Any]) -> None:
     assert facts["is_discarded"]
 
 
+@pytest.mark.slow
 def test_the_log_is_complete_and_in_order(facts: dict[str, Any]) -> None:
     assert facts["entries"] == facts["promised"] > COMMITS
     assert facts["never_earlier"]

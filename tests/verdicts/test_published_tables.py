@@ -60,6 +60,7 @@ def test_all_rows_are_on_a_page_without_measurements_of_them(
             assert cell == as_shown(printed.printed[column]), (printed, column)
 
 
+@pytest.mark.slow
 def test_all_rows_are_on_the_page_of_their_sweep(tmp_path: Path) -> None:
     plan = synthetic_sweep.plan()
     text = page(tmp_path, plan, synthetic_sweep.lines(plan))
