@@ -20,10 +20,8 @@ from tests.places import PATIENCE_S, ROOT
 from tests.support.lab import is_alive, wait_for_number
 
 _MAIN = """
-import signal, sys
+import sys
 from scripts.basis import commands
-signal.signal(signal.SIGINT, signal.default_int_handler)  # nohup may ignore it
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
 commands._PATIENCE_S = float(sys.argv[1])
 commands.run_program("scripts/fake", lambda: commands.call(sys.argv[2:]))
 """
@@ -58,6 +56,25 @@ def test_an_interrupt_is_one_line_and_leaves_nothing_running(
     assert not is_alive(sleeping)
 
 
+_ENDED = """
+import signal, subprocess
+def test_ended():
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        child = subprocess.Popen(["sleep", "1000"])
+        child.send_signal(number)
+        assert child.wait(60) == -number
+"""
+
+
+def test_tests_that_nohup_runs_can_end_what_they_start(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(_ENDED)
+    plugins = ("-p", "tests.dispositions", "-p", "no:cacheprovider")
+    pytest_here = [sys.executable, "-m", "pytest", *plugins, f"--rootdir={tmp_path}"]
+    deaf = ["sh", "-c", "trap '' HUP INT QUIT; exec \"$@\"", "sh"]
+    done = subprocess.run([*deaf, *pytest_here, tmp_path], cwd=ROOT, check=False)
+    assert done.returncode == 0
+
+
 def test_the_exit_status_is_that_of_the_program() -> None:
     assert call(["sh", "-c", "exit 3"]) == 3
     assert call(["sh", "-c", "kill -9 $$"]) == -9
@@ -75,7 +92,6 @@ def test_an_interrupt_while_a_program_starts_leaves_nothing_running(
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(subprocess.Popen, "__init__", interrupted)
-    # A shell starts what it runs in the background with interrupts ignored.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
