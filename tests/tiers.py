@@ -1,13 +1,15 @@
 """The tests of the gate, and those that it leaves to the night.
 
 `@pytest.mark.night(*paths)` marks a test that the gate runs only if the change touches
-the test's own file or one of the paths, which are files or folders relative to the
-repository.  Without paths, it runs at night alone.  Of the tests with `drawn=N`, whose
-own file does not count, the gate runs N more, which the hash of the commit chooses.
+one of the paths, which are files or folders relative to the repository, or the test's
+own file, or what that file imports of tests/ and not all tests share.  Without paths,
+it runs at night alone.  Of the tests with `drawn=N`, for which only the paths count,
+the gate runs N more, which the hash of the commit chooses.
 
 Without `--gate` and `--night`, every test that pytest is asked for is run.
 """
 
+import ast
 import json
 import random
 from collections import Counter
@@ -27,8 +29,10 @@ from scripts.testing.changed_files import (
 from tests.places import ROOT
 
 # Rules that are simulated: their error rates change only with these files.
-_SIMULATED = ("report/stats", "report/verdict", "report/model/ab_rule.py")
-simulation = pytest.mark.night(*_SIMULATED, "tests/statistics", "tests/fleet")
+simulation = pytest.mark.night(
+    "report/stats", "report/verdict", "report/model/ab_rule.py"
+)
+_SHARED = ("tests/builders/", "tests/support/", "tests/fake_drivers/")
 
 
 @cache
@@ -117,9 +121,37 @@ def _is_of_the_night(item: pytest.Item, change: ChangedFiles) -> bool:
 
 def _paths(item: pytest.Item, mark: pytest.Mark) -> list[str]:
     """Return the paths that a change must touch for the gate to run the test."""
-    own = str(item.path.relative_to(item.config.rootpath))
-    is_own = bool(mark.args) and "drawn" not in mark.kwargs
-    return [*mark.args, *([own] if is_own else [])]
+    if not mark.args or "drawn" in mark.kwargs:
+        return [*mark.args]
+    root = item.config.rootpath
+    return [*mark.args, *own_files(root, str(item.path.relative_to(root)))]
+
+
+@cache
+def own_files(root: Path, test_file: str) -> frozenset[str]:
+    """Return a test's file and what it imports of tests/, but not what all share."""
+    found, ahead = {test_file}, [test_file]
+    while ahead:
+        for file in imported_by(root, ahead.pop()) - found:
+            if file.startswith("tests/") and not file.startswith(_SHARED):
+                found.add(file)
+                ahead.append(file)
+    return frozenset(found)
+
+
+@cache
+def imported_by(root: Path, file: str) -> frozenset[str]:
+    """Return the modules of the repository that a Python file imports itself."""
+    if not file.endswith(".py"):
+        return frozenset()
+    found: set[str] = set()
+    for node in ast.walk(ast.parse((root / file).read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
+    files = (f"{module.replace('.', '/')}.py" for module in found)
+    return frozenset(file for file in files if (root / file).is_file())
 
 
 def _drawn(item: pytest.Item) -> int:

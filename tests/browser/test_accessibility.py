@@ -10,7 +10,7 @@ from tests.browser.pages import SCREENS, assert_accessible, on_screen
 
 pytestmark = pytest.mark.browser
 # For the largest page.
-PAGES = pytest.mark.night("report/page", "report/words", "tests/browser")
+PAGES = pytest.mark.night("report/page", "report/words")
 
 
 @pytest.mark.parametrize("screen", SCREENS)

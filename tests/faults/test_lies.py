@@ -43,7 +43,7 @@ def test_a_configuration_may_name_every_benchmark_and_no_other() -> None:
         pytest.param(
             "lying_unordered",
             PRIMITIVES | SCANS,
-            marks=pytest.mark.night("common/loops", "common/oracle", "tests/faults"),
+            marks=pytest.mark.night("common/loops", "common/oracle"),
         ),
     ],
 )

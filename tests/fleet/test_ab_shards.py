@@ -268,7 +268,7 @@ def test_a_shard_is_resumed(lab: Lab) -> None:
     assert merge(lab, first, moved(lab, "second"))[0].returncode == 0
 
 
-@pytest.mark.night("scripts/fleet", "scripts/ab", "tests/fleet")
+@pytest.mark.night("scripts/fleet", "scripts/ab")
 def test_the_first_shard_counts(lab: Lab) -> None:
     for index in (1, 2):
         words = (*builds(lab), *AB_ROUNDS[:-1], "--shard", f"{index}/2")

@@ -47,7 +47,7 @@ def test_shards_of_one_second_do_not_overwrite_each_other() -> None:
     assert "kvmatrix merge shards/* " in blocks(WORKFLOW)["Merge"]
 
 
-@pytest.mark.night("scripts/fleet", "tests/fleet", ".github/workflows")
+@pytest.mark.night("scripts/fleet", ".github/workflows")
 def test_the_steps_of_the_workflow_give_one_run(tmp_path: Path) -> None:
     steps = blocks(WORKFLOW)
     (tmp_path / "scripts").mkdir()
@@ -68,7 +68,7 @@ def test_the_steps_of_the_workflow_give_one_run(tmp_path: Path) -> None:
     assert (run / "report.html").is_file()
 
 
-@pytest.mark.night("scripts/fleet", "tests/fleet", ".github/workflows")
+@pytest.mark.night("scripts/fleet", ".github/workflows")
 def test_the_pods_of_the_job_give_one_run(tmp_path: Path) -> None:
     text = (EXAMPLES / "kubernetes-job.yaml").read_text()
     script = re.search(r"args:\n +- \|\n((?: {14}.*\n)+)", text)

@@ -22,7 +22,7 @@ from tests.places import PATIENCE_S, ROOT
 from tests.support.lab import make_lab
 
 pytestmark = pytest.mark.night(
-    "scripts/fleet", "scripts/ab", "scripts/cli", "tests/fleet"
+    "scripts/fleet", "scripts/ab", "scripts/cli/fleet_verb.py"
 )
 
 KVMATRIX = str(ROOT / "scripts/kvmatrix")

@@ -31,7 +31,7 @@ def _is_its_verb(at: int) -> bool:
 
 # The gate tries each way to kill a command on one of the verbs; the night tries it on
 # each verb, and so does the gate if what keeps the results has changed.
-EVERY_VERB = pytest.mark.night("scripts/measure", "scripts/store", "tests/hardship")
+EVERY_VERB = pytest.mark.night("scripts/measure", "scripts/store")
 TRIALS = [
     *(
         pytest.param(kind.name, 1 + at, marks=() if _is_its_verb(at) else EVERY_VERB)
@@ -77,7 +77,7 @@ class Doctored(Adversity):
             site.outputs[0].write_text("Traceback (most recent call last):\nOops")
 
 
-@pytest.mark.night("tests/hardship")
+@pytest.mark.night("tests/hardship/trial.py")
 @pytest.mark.parametrize("edit", ["lose", "double", "leave", "complain"])
 def test_a_trial_finds_what_is_wrong(tmp_path: Path, edit: str) -> None:
     kind = Kind("doctored", "doctored", Doctored, (("edit", edit),), RUN)

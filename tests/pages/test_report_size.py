@@ -78,7 +78,7 @@ def with_latency(line: dict[str, Any], source: random.Random) -> dict[str, Any]:
     }
 
 
-@pytest.mark.night("report/page", "report/words", "tests/pages")
+@pytest.mark.night("report/page", "report/words")
 def test_a_whole_run_stays_under_two_megabytes(tmp_path: Path) -> None:
     document = plan()
     factors = {"memory": 9.0, "null": 60.0}

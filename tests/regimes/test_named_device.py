@@ -26,7 +26,7 @@ from tests.regimes.regime_lab import (
 from tests.support.lab import Lab
 
 lab = regime_lab
-DEVICE = pytest.mark.night("scripts/regime", "tests/regimes")
+DEVICE = pytest.mark.night("scripts/regime")
 MINE = "what the user has"
 
 

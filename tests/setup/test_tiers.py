@@ -119,6 +119,9 @@ def test_a_path_is_a_file_or_a_folder(path: str, touched: bool, tmp_path: Path) 
 TESTS = """
 import pytest
 
+if False:
+    import tests.one.helper
+
 @pytest.mark.slow
 def test_slow(): pass
 
@@ -143,10 +146,13 @@ def collected(
     folder: Path, option: str, commit: str, changed: str = "touched/file"
 ) -> set[str]:
     """Return the names of the tests that pytest collects for a change of one file."""
-    (folder / "test_it.py").write_text(TESTS)
-    for path in ("touched/file", "not/touched", "x"):
-        (folder / path).parent.mkdir(exist_ok=True)
-        (folder / path).touch()
+    files = {"test_it.py": TESTS, "tests/one/helper.py": "import tests.one.other\n"}
+    files |= dict.fromkeys(
+        ("tests/one/other.py", "touched/file", "not/touched", "x"), ""
+    )
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
     change = folder / "change.json"
     ChangedFiles("one file", frozenset([changed]), commit).write(change)
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q"]
@@ -183,8 +189,9 @@ def test_the_gate_and_the_night_share_all_tests(tmp_path: Path) -> None:
     assert len(gate) == 2 + 3 + 10
 
 
-def test_a_test_that_was_changed_runs_at_the_gate(tmp_path: Path) -> None:
-    gate = collected(tmp_path, "--gate", "abc", changed="test_it.py")
+@pytest.mark.parametrize("changed", ["test_it.py", "tests/one/other.py"])
+def test_a_test_that_was_changed_runs_at_the_gate(tmp_path: Path, changed: str) -> None:
+    gate = collected(tmp_path, "--gate", "abc", changed=changed)
     assert {name for name in gate if "drawn" not in name} == {
         *("test_slow", "test_touched", "test_untouched"),
     }

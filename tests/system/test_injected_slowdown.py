@@ -62,7 +62,7 @@ def test_more_writes_are_counted_where_they_are_made_and_nowhere_else(
     assert more - {("leveldb", "instructions")} == {("leveldb", "write_calls")}
 
 
-@pytest.mark.night("scripts/ab", "report/verdict", "tests/system")
+@pytest.mark.night("scripts/ab", "report/verdict")
 def test_work_that_a_cell_does_not_do_is_not_counted_there(tmp_path: Path) -> None:
     slower = slower_build(tmp_path, "gets")
     done = ab(tmp_path, "--a", str(BUILD), "--b", str(slower))
