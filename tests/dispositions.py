@@ -5,12 +5,23 @@ every program inherits.  A handler is not inherited.
 """
 
 import signal
+from collections.abc import Callable
+from typing import Any
 
-_IGNORED_BY_CALLERS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+
+def _do_nothing(*_: object) -> None:
+    pass
+
+
+_HANDLERS: dict[signal.Signals, Callable[..., Any]] = {
+    signal.SIGHUP: _do_nothing,
+    signal.SIGINT: signal.default_int_handler,  # scripts/test ends pytest with it
+    signal.SIGQUIT: _do_nothing,
+}
 
 
 def pytest_configure() -> None:
-    """Replace ignored signals by handlers that do nothing."""
-    for number in _IGNORED_BY_CALLERS:
+    """Replace ignored signals by handlers."""
+    for number, handler in _HANDLERS.items():
         if signal.getsignal(number) == signal.SIG_IGN:
-            signal.signal(number, lambda *_: None)
+            signal.signal(number, handler)
