@@ -42,7 +42,7 @@ _TYPES = {
     "array": "a list",
 }
 Versions = Mapping[str, range]  # of "schema" and "method"
-# Of a search for large integers that is several times faster than an expression.
+# For finding large integers: an expression takes as long as the JSON parser itself.
 _DIGITS = re.compile(rb"[0-9]+")
 _LARGEST = b"%d" % MOST_INTEGER
 _AS_ZEROS = bytes.maketrans(b"0123456789", b"0" * 10)

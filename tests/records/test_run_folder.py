@@ -12,7 +12,7 @@ from report.model.plan import CellName
 from report.model.run import NOT_MEASURED, Run
 from report.model.run_folder import read_measurements
 from report.page import report_page
-from report.terms.documents import ResultsError
+from report.terms.documents import ResultsError, parse_object
 from report.trust.judge import load_run
 from tests.builders import synthetic_records, synthetic_run
 
@@ -354,3 +354,14 @@ def test_chosen_options_are_an_object_of_flags(folder: Path, chosen: Any) -> Non
         load_run(folder)
     changed_plan(folder, suite=plan["suite"] | {"chosen": {"num": 7, "rate": 2.5}})
     assert load_run(folder)
+
+
+@pytest.mark.parametrize(
+    "before", ["", "0.12345678901234567890123, 18446744073709551615, "]
+)
+def test_the_largest_integer_is_the_limit(before: str) -> None:
+    for number in (2**64 - 1, 1 - 2**64, 10**19):
+        assert parse_object(b'{"a": [%s%d]}' % (before.encode(), number), "it")
+    for number in (2**64, -(2**64), 10**20):
+        with pytest.raises(ResultsError, match="too large"):
+            parse_object(b'{"a": [%s%d]}' % (before.encode(), number), "it")
