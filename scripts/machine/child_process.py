@@ -256,13 +256,10 @@ def _children_in_other_sessions() -> dict[int, str]:
     """
     states = {}
     parent, session = b"%d" % os.getpid(), b"%d" % os.getsid(0)
-    for name in filter(
-        str.isdigit, os.listdir("/proc")
-    ):  # pathlib takes twice the time
-        with (
-            suppress(OSError),
-            open(f"/proc/{name}/stat", "rb") as stat,
-        ):  # or has ended
+    # For each program that is measured: pathlib would take twice the time.
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        # OSError: the process has ended.
+        with suppress(OSError), open(f"/proc/{name}/stat", "rb") as stat:
             fields = stat.read().rpartition(b")")[2].split()
             if fields[1] == parent and fields[3] != session:
                 states[int(name)] = fields[0].decode()
