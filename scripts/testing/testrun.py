@@ -38,7 +38,7 @@ _LEFT = _CHANGE.with_name(LEFT)
 _DESCRIPTION = """\
 Set everything up, build, and run the tests.
   scripts/test             check, cpp and python: about 4 minutes on two idle cores
-  scripts/test --full      the gate, as in continuous integration: 20 minutes
+  scripts/test --full      the gate, as in continuous integration: about 20 minutes
   scripts/test --night     everything: about an hour
   scripts/test STEP ...    only these steps, such as: scripts/test browser
 The gate runs the mutants and simulations that the change touches, some mutants that

@@ -59,8 +59,9 @@ def test_an_interrupt_is_one_line_and_leaves_nothing_running(
 _ENDED = """
 import signal, subprocess
 def test_ended():
+    assert signal.getsignal(signal.SIGINT) == signal.default_int_handler
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
-        child = subprocess.Popen(["sleep", "1000"])
+        child = subprocess.Popen(["sleep", "100"])
         child.send_signal(number)
         assert child.wait(60) == -number
 """
