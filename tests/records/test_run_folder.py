@@ -356,9 +356,7 @@ def test_chosen_options_are_an_object_of_flags(folder: Path, chosen: Any) -> Non
     assert load_run(folder)
 
 
-@pytest.mark.parametrize(
-    "before", ["", "0.12345678901234567890123, 18446744073709551615, "]
-)
+@pytest.mark.parametrize("before", ["", f"{2**64 - 1}, ", "0.1234567890123456789012, "])
 def test_the_largest_integer_is_the_limit(before: str) -> None:
     for number in (2**64 - 1, 1 - 2**64, 10**19):
         assert parse_object(b'{"a": [%s%d]}' % (before.encode(), number), "it")
