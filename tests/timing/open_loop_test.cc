@@ -154,6 +154,7 @@ class OpenLoopRuns : public RunnerFixture {
 TEST_F(OpenLoopRuns, ShowWhatAClosedLoopHides) {
   const std::vector<std::string_view> names = {"fillseq", "readrandom",
                                                "seekrandom", "overwrite"};
+  config_.num = config_.reads = 53'000;  // no stall is among the last calls
   config_.histogram = true;
   for (const Measurement& m : Run(Wrapped(Stalling()), names)) {
     EXPECT_LE(*m.run.trace.latency->At(9900), 1'010u);
@@ -166,7 +167,7 @@ TEST_F(OpenLoopRuns, ShowWhatAClosedLoopHides) {
     EXPECT_EQ(m.status, Status::kOk) << m.reason;
     EXPECT_GT(*m.run.trace.latency->At(9900), 10 * kMilli);
     EXPECT_LE(*m.run.trace.service->At(9900), 1'010u);
-    EXPECT_EQ(m.run.trace.latency->count(), 210'000u);
+    EXPECT_EQ(m.run.trace.latency->count(), 53'000u);
     EXPECT_NEAR(m.run.trace.open_loop->achieved_ops_per_sec, 1e5, 1e3);
     const std::string text = StatLine(m);
     EXPECT_NE(text.find("from the intended start"), std::string::npos);
