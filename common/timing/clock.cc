@@ -2,8 +2,10 @@
 
 #include <sys/prctl.h>
 
+#include <chrono>
 #include <ctime>
 #include <limits>
+#include <thread>
 
 namespace kvmatrix {
 namespace {
@@ -61,6 +63,10 @@ uint64_t SteadyClock::WaitUntilNs(uint64_t ns) {
   }
   while (now_ns < ns) now_ns = NowNs();
   return now_ns;
+}
+
+void SteadyClock::SleepNs(uint64_t ns) {
+  std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
 }
 
 }  // namespace kvmatrix

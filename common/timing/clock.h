@@ -43,6 +43,9 @@ class Clock {
   // Returns at once if `ns` has passed.
   virtual uint64_t WaitUntilNs(uint64_t ns) = 0;
 
+  // Sleeps for at least `ns`, during which the thread uses no processor.
+  virtual void SleepNs(uint64_t ns) = 0;
+
  protected:
   // `has_tsc`: Ticks() reads the processor's time stamp counter.
   explicit Clock(bool has_tsc) : has_tsc_(has_tsc) {}
@@ -69,6 +72,8 @@ class SteadyClock final : public Clock {
   // Sleeps until 50 us before `ns` and spins for the rest, because a sleeping
   // thread wakes up tens of microseconds late.
   uint64_t WaitUntilNs(uint64_t ns) override;
+
+  void SleepNs(uint64_t ns) override;
 
  private:
   // Both clocks at the same moment.

@@ -7,21 +7,19 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <thread>
 
 #include "common/timing/barriers.h"
 
 namespace kvmatrix {
 namespace {
 
-constexpr std::chrono::milliseconds kGrace(1);
-constexpr std::chrono::milliseconds kIdle(10);
+constexpr uint64_t kGraceNs = 1'000'000;
+constexpr uint64_t kIdleNs = 10'000'000;
 
 uint64_t ToNs(const timeval& time) {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +
@@ -147,10 +145,10 @@ uint64_t DiskBytes(const std::filesystem::path& directory) {
   return bytes;
 }
 
-Resources UsedWhileIdle() {
-  std::this_thread::sleep_for(kGrace);
+Resources UsedWhileIdle(Clock& clock) {
+  clock.SleepNs(kGraceNs);
   const Resources before = Resources::Now();
-  std::this_thread::sleep_for(kIdle);
+  clock.SleepNs(kIdleNs);
   return Resources::Now().Since(before);
 }
 

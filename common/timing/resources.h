@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "common/timing/clock.h"
 #include "common/timing/device.h"
 
 namespace kvmatrix {
@@ -81,7 +82,7 @@ uint64_t DiskBytes(const std::filesystem::path& directory);
 // work of an engine's background threads.  A millisecond of grace comes first,
 // so that a thread that has just finished its work can go to sleep; its CPU
 // time would otherwise be accounted here.
-Resources UsedWhileIdle();
+Resources UsedWhileIdle(Clock& clock);
 
 }  // namespace kvmatrix
 

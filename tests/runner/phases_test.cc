@@ -183,6 +183,7 @@ TEST_F(PhasesTest, AThreadThatStillRunsAfterSettlingIsReported) {
     stop = true;
     if (thread.joinable()) thread.join();
   };
+  clock_.sleeps = true;
   const auto idles = [](const Measurement& each) {
     return each.idle_cpu_ns < 2'000'000;
   };

@@ -289,6 +289,7 @@ class CountingClock final : public Clock {
     return slow_ ? readings * 1'000'000'000 : now_ns;
   }
   uint64_t WaitUntilNs(uint64_t) override { return NowNs(); }
+  void SleepNs(uint64_t) override {}
 
   uint64_t readings = 0;
 

@@ -36,6 +36,9 @@ class FakeClock final : public Clock {
     while (then_ns < ns && !now_ns.compare_exchange_weak(then_ns, ns)) continue;
     return std::max(then_ns, ns);
   }
+  void SleepNs(uint64_t ns) override {
+    if (sleeps) SteadyClock().SleepNs(ns);
+  }
 
   std::atomic<uint64_t> now_ns = 0;
   double ns_per_tick = 1;
@@ -43,6 +46,7 @@ class FakeClock final : public Clock {
   // False: only the test advances the time, and a wait returns too early at
   // once, which only the loop of the writer next to readers accepts.
   bool skips_waits = true;
+  bool sleeps = false;                       // true: SleepNs() takes real time
   std::function<void(uint64_t ns)> on_wait;  // of any thread; may be empty
   std::atomic<uint64_t> readings = 0;
 };
