@@ -1,8 +1,10 @@
 """The smoke suite on real executables, from the command line to the report."""
 
+import fcntl
 import json
+import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +22,42 @@ pytestmark = pytest.mark.slow
 Line = Mapping[str, Any]
 
 
+def filled_once(
+    factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], object]
+) -> Path:
+    """Return a folder that the first process of a test run has filled for all.
+
+    pytest-xdist divides the tests of a module among its processes, each of which has
+    fixtures of its own.  Tests only read the folder.
+    """
+    base = factory.getbasetemp()
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, done = root / name, root / f"{name}.done"
+    with (root / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            fill(folder)
+            done.touch()
+    return folder
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a smoke run over all engines, including the reference."""
-    return smoke(tmp_path_factory.mktemp("smoke"), ENGINES)
+    folder = filled_once(tmp_path_factory, "smoke", lambda new: smoke(new, ENGINES))
+    (path,) = (folder / "results").iterdir()
+    return path
 
 
-def smoke(folder: Path, engines: Iterable[str]) -> Path:
-    """Run the suite over these engines; return the folder of the run."""
+def smoke(folder: Path, engines: Iterable[str]) -> None:
+    """Run the suite over these engines."""
     places = ["--results-dir", f"{folder}/results", "--data-dir", f"{folder}/data"]
     words = ("run", "smoke", "-e", ",".join(engines), "--repeat-disturbed", "0")
     on_any_disk = SystemAccess(not_durable=lambda _machine: "")
     done = call([*words, "--build-dir", str(BUILD), *places], on_any_disk)
     assert done.returncode == 0, done.stderr
-    (path,) = (folder / "results").iterdir()
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -119,14 +142,14 @@ def test_no_engine_has_a_finding(run: Path) -> None:
     assert findings_of(run) == []
 
 
-def test_its_report_is_reproducible(run: Path) -> None:
+def test_its_report_is_reproducible(run: Path, tmp_path: Path) -> None:
     """The report comes from the files alone, the same bytes each time."""
     load_run(run)
     texts = set()
     for name in ("one.html", "two.html"):
-        done = call(["report", str(run), "-o", str(run.parent / name)])
+        done = call(["report", str(run), "-o", str(tmp_path / name)])
         assert done.returncode == 0, done.stderr
-        texts.add((run.parent / name).read_bytes())
+        texts.add((tmp_path / name).read_bytes())
     assert len(texts) == 1
 
 
