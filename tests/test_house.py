@@ -3,6 +3,8 @@
 import ast
 import functools
 import re
+import subprocess
+import sys
 import tomllib
 from collections import Counter
 from graphlib import TopologicalSorter
@@ -237,6 +239,13 @@ def test_a_module_uses_its_own_room_and_lower_ones() -> None:
             if not (inside or across or (top == other_top and below)):
                 wrong.append(f"{module} may not use {used_module}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_fake_engines_need_no_packages() -> None:
+    """Labs start them by python3, as a bare machine has it."""
+    words = ("-S", "-c", "import tests.fake_drivers.kinds")
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
 
 
 def test_no_chain_of_imports_is_long() -> None:
