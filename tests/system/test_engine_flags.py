@@ -179,7 +179,8 @@ def test_a_flag_is_in_force(
 ) -> None:
     words = [f"--{flag}" for flag in flags.split()]
     work = WORK.replace(",readreverse", "") if engine == "hashdb" else WORK
-    num = 100 if "sync=true" in flags else 2000  # a write has up to seven barriers
+    # A durable write has up to seven barriers.
+    num = 100 if "sync=true" in flags.split() else 2000
     for line in run(engine, tmp_path, f"--benchmarks={work}", *words, num=num):
         assert (line["status"], line["reason"]) == ("ok", "")
         assert expected.items() <= line["settings"].items()

@@ -4,7 +4,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,39 +22,27 @@ pytestmark = pytest.mark.slow
 Line = Mapping[str, Any]
 
 
-def filled_once(
-    factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], object]
-) -> Path:
-    """Return a folder that the first process of a test run has filled for all.
-
-    pytest-xdist divides the tests of a module among its processes, each of which has
-    fixtures of its own.  Tests only read the folder.
-    """
-    base = factory.getbasetemp()
-    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder, done = root / name, root / f"{name}.done"
-    with (root / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not done.exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            fill(folder)
-            done.touch()
-    return folder
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a smoke run over all engines, including the reference."""
-    folder = filled_once(tmp_path_factory, "smoke", lambda new: smoke(new, ENGINES))
+    """Return the folder of a smoke run over all engines, including the reference.
+
+    pytest-xdist divides these tests among its processes; the first measures for all.
+    """
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "smoke"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "results").exists():
+            measure(folder)
     (path,) = (folder / "results").iterdir()
     return path
 
 
-def smoke(folder: Path, engines: Iterable[str]) -> None:
-    """Run the suite over these engines."""
+def measure(folder: Path) -> None:
+    """Run the suite."""
     places = ["--results-dir", f"{folder}/results", "--data-dir", f"{folder}/data"]
-    words = ("run", "smoke", "-e", ",".join(engines), "--repeat-disturbed", "0")
+    words = ("run", "smoke", "-e", ",".join(ENGINES), "--repeat-disturbed", "0")
     on_any_disk = SystemAccess(not_durable=lambda _machine: "")
     done = call([*words, "--build-dir", str(BUILD), *places], on_any_disk)
     assert done.returncode == 0, done.stderr
