@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,18 @@ def leftovers(lab: Lab) -> list[str]:
 
 
 def kernel_leftovers(lab: Lab) -> list[str]:
+    """Return the mounts and loop devices of a lab that stay, and unused groups.
+
+    A device is busy for as long as there is a process in whose mount namespace it is
+    still mounted: one that began while it was mounted here.
+    """
+    limit_s = time.monotonic() + PATIENCE_S
+    while (left := _kernel_leftovers_now(lab)) and time.monotonic() < limit_s:
+        time.sleep(0.05)
+    return left
+
+
+def _kernel_leftovers_now(lab: Lab) -> list[str]:
     """Return the mounts and loop devices of a lab, and groups of ended processes."""
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
     found = [line for line in mounts if str(lab.root) in line]

@@ -27,7 +27,7 @@ PHASES = {LOG: _PHASES.format(40), SHUTDOWN: _PHASES.format(4000), FULL: ""}
 FULL_DISK_UNREADABLE = "full_disk_unreadable"
 FULL_DISK_WRONG = "full_disk_wrong"
 
-# The lie, how the disk is cut, and exactly the violations that this shows.
+# The lie, how the disk is cut, and the violations that this shows.
 CAUGHT = {
     "M13 never": {
         LOG: {NEWEST_LOST, WITHOUT_DISK},
@@ -63,15 +63,21 @@ def record_of(lie: str, method: str, folder: Path, fs: str = "ext4") -> dict[str
     return record
 
 
-def kinds_in(record: dict[str, Any]) -> set[str]:
-    return {violation["kind"] for violation in record["violations"]}
+def check_kinds(record: dict[str, Any], due: set[str]) -> None:
+    """Check which kinds of violations a trial has found.
+
+    A thread may be preempted between a write and its acknowledgement.  If another one
+    reads it meanwhile, and it is lost, that is a dirty read, too, by chance.
+    """
+    found = {violation["kind"] for violation in record["violations"]}
+    assert found - ({DIRTY_READ} if NEWEST_LOST in due else set()) == due
 
 
 @pytest.mark.parametrize(("lie", "method"), CUTS)
 def test_a_lie_is_caught_by_what_it_does(lie: str, method: str, tmp_path: Path) -> None:
     name = lie.split()[1]
     record = record_of(name, method, tmp_path)
-    assert kinds_in(record) == CAUGHT[lie][method]
+    check_kinds(record, CAUGHT[lie][method])
     if method == LOG and name in BARRIERS:
         assert record["barriers_per_write"] == BARRIERS[name]
 
@@ -95,9 +101,9 @@ def test_the_honest_twin_is_clean(twin: str, method: str, tmp_path: Path) -> Non
 
 def test_the_machine_runs_on_when_a_disk_is_full(tmp_path: Path) -> None:
     record = record_of("rebooted", FULL, tmp_path)
-    assert kinds_in(record) == {FULL_DISK_UNREADABLE}
+    check_kinds(record, {FULL_DISK_UNREADABLE})
 
 
 def test_a_lie_is_caught_on_another_file_system(tmp_path: Path) -> None:
     record = record_of("unlisted", LOG, tmp_path, "xfs")
-    assert kinds_in(record) == {NEWEST_LOST}
+    check_kinds(record, {NEWEST_LOST})
