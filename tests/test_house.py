@@ -304,6 +304,7 @@ def test_every_room_has_a_short_readme() -> None:
             continue
         lines = (room / "README.md").read_text().splitlines()
         assert 5 <= len(lines) <= MOST_README_LINES, room
+        assert f"`{room.name}/`" in (room.parent / "README.md").read_text(), room
 
 
 # Words with which a docstring of a function does not begin: it begins with a verb.

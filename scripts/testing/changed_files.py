@@ -10,9 +10,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from report.terms.numbers import count
+
 # Next to the file of the change: the tests that the gate left out, by folder.
 LEFT = "left.json"
-_UPSTREAMS = ("@{upstream}", "origin/HEAD", "origin/main")
+_UPSTREAMS = ("@{upstream}", "origin/HEAD", "origin/main")  # where they exist
 _COMMITS = 10
 
 
@@ -65,20 +67,20 @@ def head(root: Path) -> str:
     return _commit(root, "HEAD")
 
 
-def changed_since(root: Path, base: str = "") -> ChangedFiles:
+def changed_since(root: Path, base: str | None = None) -> ChangedFiles:
     """Return what differs from a base, in commits and in the work tree.
 
-    The default base is where HEAD left its upstream branch or, if it has not left it,
-    the tenth commit before HEAD.  If the history does not reach that far, any file may
+    The default base is the merge base with upstream or, if nothing is new there, the
+    tenth commit before HEAD.  If the history does not reach that far, any file may
     differ.  Raises NoSuchCommit for a `base` that is not there.
     """
     commit = head(root)
-    if base:
+    if base is not None:
         found, why = _commit(root, base), base
         if not found:
             raise NoSuchCommit(base)
     elif found := _merge_base(root, commit):
-        why = "where this branch left its upstream"
+        why = "the merge base with upstream"
     else:
         found, why = _commit(root, f"HEAD~{_COMMITS}"), f"the last {_COMMITS} commits"
     differing = _git(root, "diff", "--name-only", "--no-renames", "-z", found)
@@ -86,16 +88,18 @@ def changed_since(root: Path, base: str = "") -> ChangedFiles:
     if not found or differing is None or untracked is None:
         return ChangedFiles("all files: git knows no earlier commit", None, commit)
     files = frozenset(filter(None, (differing + untracked).split("\0")))
-    return ChangedFiles(f"{len(files)} files since {found[:12]}, {why}", files, commit)
+    number = count(len(files), "file")
+    return ChangedFiles(f"{number} since {found[:12]}, {why}", files, commit)
 
 
 def _merge_base(root: Path, commit: str) -> str:
-    """Return the commit at which HEAD left its upstream; "" if it has not left it."""
-    for upstream in _UPSTREAMS:
-        if _commit(root, upstream):
-            base = (_git(root, "merge-base", "HEAD", upstream) or "").strip()
-            return base if base != commit else ""
-    return ""
+    """Return the latest commit that HEAD and all upstreams have; "" if it is HEAD.
+
+    A branch that was pushed is an upstream of its own, which has left the main one.
+    """
+    known = filter(None, (_commit(root, upstream) for upstream in _UPSTREAMS))
+    base = (_git(root, "merge-base", "--octopus", "HEAD", *known) or "").strip()
+    return base if base != commit else ""
 
 
 def _commit(root: Path, revision: str) -> str:

@@ -7,6 +7,7 @@ import argparse
 import enum
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -38,18 +39,18 @@ _LEFT = _CHANGE.with_name(LEFT)
 _DESCRIPTION = """\
 Set everything up, build, and run the tests.
   scripts/test             check, cpp and python: about 4 minutes on two idle cores
-  scripts/test --full      the gate, as in continuous integration: about 20 minutes
+  scripts/test --full      the gate, before a merge: about 20 minutes
   scripts/test --night     everything: about an hour
   scripts/test STEP ...    only these steps, such as: scripts/test browser
-The gate runs the mutants and simulations that the change touches, some mutants that
-the commit draws, and hostile inputs that no earlier commit has tried.  The rest is
-left to the night.
+The gate runs the mutations and simulations that the change touches.  Some more mutations
+and the hostile inputs are drawn by the hash of the commit.  The rest is left to the
+night.
 At the end, print the slowest tests, a command to rerun each failed test, and the
 number of tests passed and failed."""
 
 _EPILOGUE = """\
 results:
-  build/tests/STEP/junit.xml
+  build/tests/STEP/junit.xml, except of check
 
 environment:
   TMPDIR              directory for the tests' temporary files (default: /tmp)
@@ -58,7 +59,7 @@ environment:
 
 exit codes:
   0    all tests passed
-  1    some tests failed
+  1    some tests failed, or a step could not be built
   2    the tests could not run; stderr says why
   130  interrupted"""
 
@@ -104,11 +105,18 @@ class TestStep:
         """Return the command that reruns a test, on its own if possible."""
         if "::" in case.name:
             return f"{_PYTHON} -m pytest {shlex.quote(case.name)}"
+        module = case.name.replace(".", "/") + ".py"
+        if not self.preset and (ROOT / module).is_file():  # it cannot be imported
+            return f"{_PYTHON} -m pytest {shlex.quote(module)}"
         if case.name == self.name or not self.preset:
             return f"scripts/test {self.name}"
         executable, _, test = case.name.partition(" ")
         only = f"GTEST_FILTER={shlex.quote(test)} " if test else ""
-        return f"{only}ctest --preset {self.preset} -R '^{executable}$'"
+        pattern = shlex.quote(f"^{re.escape(executable)}$")
+        return (
+            f"cmake --build --preset {self.preset} && "
+            f"{only}ctest --preset {self.preset} -R {pattern}"
+        )
 
 
 @dataclass(frozen=True)
@@ -169,7 +177,7 @@ STEPS = (
     _pytest(
         "slow",
         "(slow or night) and not browser",
-        "real runs, kills, counts under Valgrind; mutants, hostile inputs and "
+        "real runs, kills, counts under Valgrind; mutations, hostile inputs and "
         "simulations chosen by the change",
         Tier.GATE,
         f"--gate={_CHANGE}",
@@ -194,7 +202,7 @@ STEPS = (
     _pytest(
         "night",
         "night",
-        "the mutants, hostile inputs, simulations and trials that the gate leaves out",
+        "the mutations, hostile inputs, simulations and trials that the gate leaves out",
         Tier.NIGHT,
         f"--night={_CHANGE}",
     ),
@@ -262,7 +270,7 @@ def summary(outcomes: Sequence[StepResult], left_out: Sequence[TestStep]) -> str
                 f"{counts(o.cases):<36}{o.elapsed_s:6.1f} s"
                 for o in outcomes
             ),
-            f"{'in all':<54}{whole_s:6.1f} s",
+            f"{'all steps':<54}{whole_s:6.1f} s",
             *_of_the_night(outcomes),
             *([f"not run: {', '.join(s.name for s in left_out)}"] if left_out else []),
             f"tests: {counts(tests)}",
@@ -284,16 +292,14 @@ def _of_the_night(outcomes: Sequence[StepResult]) -> list[str]:
     left: dict[str, int] = json.loads(_LEFT.read_text())
     folders = sorted(left, key=lambda folder: -left[folder])
     parts = ", ".join(f"{left[folder]} of {folder}" for folder in folders)
-    return [f"scripts/test --night would add {sum(left.values())} tests: {parts}"]
+    added = f"{sum(left.values())} tests: {parts}; " if left else ""
+    return [f"scripts/test --night would add {added}the drivers that asan leaves out"]
 
 
 def _failures(outcomes: Sequence[StepResult]) -> list[str]:
-    commands = [
-        f"  {outcome.step.rerun_command(case)}"
-        for outcome in outcomes
-        for case in outcome.cases
-        if case.result == "failed"
-    ]
+    failed = ((o, c) for o in outcomes for c in o.cases if c.result == "failed")
+    commands = [f"  {outcome.step.rerun_command(case)}" for outcome, case in failed]
+    commands = list(dict.fromkeys(commands))
     if not commands:
         return []
     more = len(commands) - _SHOWN_FAILURES
@@ -318,9 +324,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--base",
         metavar="COMMIT",
-        default="",
-        help="what the change is compared with (default: where the branch left its "
-        "upstream, or the tenth commit before HEAD)",
+        help="what the change is compared with, for the steps slow, browser and night "
+        "(default: the merge base with upstream, or the tenth commit before HEAD)",
     )
     return result
 
@@ -331,8 +336,8 @@ def _selected(options: argparse.Namespace) -> list[TestStep]:
     if unknown := sorted(set(options.step) - set(names)):
         words = ", ".join(map(repr, unknown))
         parser().error(f"unknown step {words}; expected one of {', '.join(names)}")
-    if options.step and (options.full or options.night):
-        parser().error("give either --full, --night or step names")
+    if bool(options.step) + options.full + options.night > 1:
+        parser().error("give only one of --full, --night and step names")
     if options.step:
         return [step for step in STEPS if step.name in options.step]
     tier = Tier.NIGHT if options.night else Tier.GATE if options.full else Tier.EVERYDAY
@@ -344,6 +349,9 @@ def _run(steps: Sequence[TestStep]) -> int:
     try:
         for step in steps:
             outcomes.append(run_step(step))
+    except KeyboardInterrupt:
+        print(f"\ninterrupted: {steps[len(outcomes)].name}")
+        raise
     finally:
         ran = [outcome.step for outcome in outcomes]
         if ran:
@@ -358,7 +366,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         change = changed_since(ROOT, options.base)
     except NoSuchCommit:
-        parser().error(f"--base {options.base}: no such commit")
+        problem = "no such commit; if the clone is shallow: git fetch --unshallow"
+        parser().error(f"--base {options.base!r}: {problem}")
     started_ns = time.monotonic_ns()
     status = setup.main(["--test", "--no-build"])
     if status not in (0, setup.EXIT_PARTIAL):
@@ -372,6 +381,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"The change: {change.base}", flush=True)
             return _run(steps)
     except OSError as error:
+        if error.filename is None:  # stdout is closed, or full
+            raise
         print(
             f"scripts/test: {error.filename}: {error.strerror}\n"
             f"Make {_RESULTS} writable for this user: test results are stored there",

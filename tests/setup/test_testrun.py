@@ -1,5 +1,6 @@
 """scripts/test: the steps that it runs, and its summary."""
 
+import errno
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -137,6 +138,8 @@ def test_the_end_says_what_the_night_would_add(places: Path) -> None:
     assert "would add 42 tests: 40 of tests/faults, 2 of tests/hostile" in shown
     everyday = outcome_of("python", Case("a", "passed", 1.0))
     assert "would add" not in testrun.summary([everyday], [])
+    (places / "left.json").write_text("{}")
+    assert "would add the drivers" in testrun.summary([gate], [])
 
 
 def test_the_end_of_a_night_says_what_the_gate_would_have_missed() -> None:
@@ -154,18 +157,35 @@ def test_the_end_of_a_night_says_what_the_gate_would_have_missed() -> None:
     [
         ("check", "check", "scripts/test check"),
         ("cpp", "cpp", "scripts/test cpp"),  # something other than a test failed
-        ("cpp", "driver_test_null", "ctest --preset release -R '^driver_test_null$'"),
+        (
+            "cpp",
+            "driver_test_null",
+            "cmake --build --preset release && "
+            "ctest --preset release -R '^driver_test_null$'",
+        ),
         (
             "tsan",
             "zipf_test All/Zipf.Draws/1",
+            "cmake --build --preset tsan && "
             "GTEST_FILTER=All/Zipf.Draws/1 ctest --preset tsan -R '^zipf_test$'",
+        ),
+        (
+            "cpp",
+            "a_fails_Of.What*",
+            "cmake --build --preset release && "
+            r"ctest --preset release -R '^a_fails_Of\.What\*$'",
         ),
         (
             "python",
             "tests/test_a.py::test_b[1 of 2]",
             "build/venv/bin/python -m pytest 'tests/test_a.py::test_b[1 of 2]'",
         ),
-        ("slow", "tests.test_that_cannot_be_imported", "scripts/test slow"),
+        ("slow", "tests.setup.test_that_is_gone", "scripts/test slow"),
+        (
+            "slow",
+            "tests.setup.test_testrun",  # as if it could not be imported
+            "build/venv/bin/python -m pytest tests/setup/test_testrun.py",
+        ),
     ],
 )
 def test_a_failed_test_is_named_with_the_command_that_runs_it_again(
@@ -234,9 +254,11 @@ def test_by_default_only_check_cpp_and_python_run(
         (["brwoser"], "unknown step 'brwoser'; expected one of check, "),
         ([""], "unknown step ''; "),
         (["--ful"], "unrecognized arguments: --ful"),
-        (["--full", "cpp"], "give either --full, --night or step names"),
-        (["--night", "cpp"], "give either --full, --night or step names"),
-        (["--base", "nowhere"], "--base nowhere: no such commit"),
+        (["--full", "cpp"], "give only one of --full, --night and step names"),
+        (["--night", "cpp"], "give only one of --full, --night and step names"),
+        (["--night", "--full"], "give only one of --full, --night and step names"),
+        (["--base", "nowhere"], "--base 'nowhere': no such commit"),
+        (["--base", ""], "--base '': no such commit"),
     ],
 )
 def test_a_wrong_command_line_is_refused_before_anything_is_done(
@@ -284,5 +306,17 @@ def test_an_interrupt_shows_the_steps_that_were_finished(
     with pytest.raises(KeyboardInterrupt):
         testrun.main([])
     out = capsys.readouterr().out
+    assert "\ninterrupted: python\n" in out
     assert "tests: 2 passed, 0 failed" in out
     assert "not run: python, slow" in out
+
+
+def test_a_stdout_that_is_closed_is_not_taken_for_a_folder(
+    calls: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(_: testrun.TestStep) -> testrun.StepResult:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr(testrun, "run_step", closed)
+    with pytest.raises(BrokenPipeError):
+        testrun.main(["check"])

@@ -73,6 +73,22 @@ def test_a_branch_is_compared_with_where_it_left_its_upstream(
     clone.commit("ours")
     clone.git("fetch", "-q")
     assert files_of(changed_since(clone.root)) == {"ours"}
+    # A branch that is pushed, and then goes on, is still compared with main.
+    clone.git("checkout", "-q", "-b", "topic")
+    for number in range(3):
+        assert files_of(changed_since(clone.root)) == {"ours", *others(number)}
+        clone.git("push", "-q", "-u", "origin", "topic")
+        assert files_of(changed_since(clone.root)) == {"ours", *others(number)}
+        clone.commit(f"other{number}")
+    clone.git("checkout", "-q", "--detach")
+    assert files_of(changed_since(clone.root)) == {"ours", *others(3)}
+    again = tmp_path / "again"
+    repository.git("clone", "-q", "-b", "topic", str(repository.root), str(again))
+    assert files_of(changed_since(again)) == {"ours", *others(2)}
+
+
+def others(number: int) -> set[str]:
+    return {f"other{index}" for index in range(number)}
 
 
 def test_the_work_tree_belongs_to_the_change(repository: GitFolder) -> None:
