@@ -99,7 +99,7 @@ struct Measurement {
   // of the loop and the flush.
   std::optional<DeviceCounters> device_settle;
   Resources deferred;        // used by settling, the idle time and closing
-  uint64_t idle_cpu_ns = 0;  // CPU time in the 10 ms after settling
+  uint64_t idle_cpu_ns = 0;  // after settling: see IdleUse::most_cpu_ns
 
   // See ResidentMemory and DiskBytes() for what these include.
   uint64_t peak_rss_bytes = 0;       // since the start of the process

@@ -350,9 +350,9 @@ void Runner::Settle(Database& database, uint64_t loop_end_ns, Measurement& m) {
   database.Settle();
   m.settle_ns = clock_.NowNs() - loop_end_ns - m.flush_ns;
   m.deferred += Resources::Now().Since(before);
-  const Resources idle = UsedWhileIdle(clock_);
-  m.idle_cpu_ns = idle.cpu_ns();
-  m.deferred += idle;
+  const IdleUse idle = UsedWhileIdle(clock_);
+  m.idle_cpu_ns = idle.most_cpu_ns;
+  m.deferred += idle.used;
   m.peak_disk_bytes = std::max(m.peak_disk_bytes, DiskBytes(path_));
 }
 

@@ -14,13 +14,17 @@
 namespace kvmatrix {
 namespace {
 
+constexpr uint64_t kGraceNs = 1'000'000;
+constexpr uint64_t kIdleNs = 10'000'000;
+constexpr int kMostSleeps = 5;
 constexpr size_t kMaxText = 64 << 10;  // /proc/stat of 700 processors
+constexpr size_t kThreadText = 512;
 
 // Returns the beginning of a file of /proc or /sys; empty if it cannot be read.
-std::string TextOf(int folder, const char* path) {
+std::string TextOf(int folder, const char* path, size_t most = kMaxText) {
   const int file = openat(folder, path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
-  std::string text(kMaxText, '\0');
+  std::string text(most, '\0');
   const ssize_t size = read(file, text.data(), text.size());
   close(file);
   text.resize(size < 0 ? 0 : static_cast<size_t>(size));
@@ -36,28 +40,41 @@ void ForEachLine(std::string_view text, Use use) {
   }
 }
 
-void AddThread(int tasks, const char* thread, Losses& sum) {
-  const std::string path = std::string(thread) + "/schedstat";
-  char text[128] = {};
-  const int file = openat(tasks, path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;  // it has ended, or the kernel keeps no such counters
-  const ssize_t size = read(file, text, sizeof(text) - 1);
-  close(file);
-  unsigned long long waited_ns, slices;
-  if (size > 0 &&
-      std::sscanf(text, "%*u %llu %llu", &waited_ns, &slices) == 2) {
-    sum.run_queue_ns = sum.run_queue_ns.value_or(0) + waited_ns;
-    sum.time_slices = sum.time_slices.value_or(0) + slices;
-  }
-}
-
-void AddThreads(Losses& sum) {
+// Calls `use` with the id of each thread of this process, and the text of one
+// of its files; empty if the thread has ended, or if there is no such file.
+template <typename Use>
+void ForEachThread(const char* file, Use use) {
   DIR* const folder = opendir("/proc/self/task");
   if (folder == nullptr) return;
   while (const dirent* entry = readdir(folder)) {
-    if (entry->d_name[0] != '.') AddThread(dirfd(folder), entry->d_name, sum);
+    const std::string thread = entry->d_name;
+    if (thread.front() == '.') continue;
+    const std::string path = thread + file;
+    use(std::stoi(thread), TextOf(dirfd(folder), path.c_str(), kThreadText));
   }
   closedir(folder);
+}
+
+void AddThreads(Losses& sum) {
+  ForEachThread("/schedstat", [&](pid_t, const std::string& text) {
+    unsigned long long waited_ns, slices;
+    if (std::sscanf(text.c_str(), "%*u %llu %llu", &waited_ns, &slices) == 2) {
+      sum.run_queue_ns = sum.run_queue_ns.value_or(0) + waited_ns;
+      sum.time_slices = sum.time_slices.value_or(0) + slices;
+    }
+  });
+}
+
+// Returns true if another thread of this process has a processor, or waits for
+// one.
+bool OthersAreRunnable() {
+  bool found = false;
+  ForEachThread("/stat", [&](pid_t thread, const std::string& text) {
+    const size_t name_end = text.rfind(')');  // a name may have any character
+    found |= thread != gettid() && name_end != text.npos &&
+             text.substr(name_end, 3) == ") R";
+  });
+  return found;
 }
 
 void AddProcessors(Losses& sum) {
@@ -174,6 +191,20 @@ Usage& Usage::operator+=(const Usage& more) {
   used += more.used;
   lost += more.lost;
   return *this;
+}
+
+IdleUse UsedWhileIdle(Clock& clock) {
+  IdleUse idle;
+  clock.SleepNs(kGraceNs);
+  for (int sleeps = 0; sleeps < kMostSleeps; ++sleeps) {
+    const Resources before = Resources::Now();
+    clock.SleepNs(kIdleNs);
+    const Resources used = Resources::Now().Since(before);
+    idle.used += used;
+    idle.most_cpu_ns = std::max(idle.most_cpu_ns, used.cpu_ns());
+    if (!OthersAreRunnable()) break;
+  }
+  return idle;
 }
 
 }  // namespace kvmatrix

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "common/timing/clock.h"
 #include "common/timing/resources.h"
 
 namespace kvmatrix {
@@ -61,6 +62,19 @@ struct Usage {
 
   Usage& operator+=(const Usage& more);
 };
+
+// What this process used while a thread slept: the work of an engine's
+// background threads.
+struct IdleUse {
+  Resources used;            // in all sleeps
+  uint64_t most_cpu_ns = 0;  // in one of them
+};
+
+// Sleeps for 10 ms.  A millisecond of grace comes first, so that a thread that
+// has just finished its work can go to sleep; its CPU time would otherwise be
+// accounted here.  On a busy machine a thread that works may get no processor
+// for so long: if any is still runnable, it sleeps again, up to five times.
+IdleUse UsedWhileIdle(Clock& clock);
 
 }  // namespace kvmatrix
 

@@ -18,9 +18,6 @@
 namespace kvmatrix {
 namespace {
 
-constexpr uint64_t kGraceNs = 1'000'000;
-constexpr uint64_t kIdleNs = 10'000'000;
-
 uint64_t ToNs(const timeval& time) {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +
          static_cast<uint64_t>(time.tv_usec) * 1'000;
@@ -143,13 +140,6 @@ uint64_t DiskBytes(const std::filesystem::path& directory) {
   }
   fts_close(tree);
   return bytes;
-}
-
-Resources UsedWhileIdle(Clock& clock) {
-  clock.SleepNs(kGraceNs);
-  const Resources before = Resources::Now();
-  clock.SleepNs(kIdleNs);
-  return Resources::Now().Since(before);
 }
 
 }  // namespace kvmatrix

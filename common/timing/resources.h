@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "common/timing/clock.h"
 #include "common/timing/device.h"
 
 namespace kvmatrix {
@@ -77,12 +76,6 @@ struct ResidentMemory {
 // has not placed yet; misses files that are deleted but still open, and files
 // that vanish during the call.
 uint64_t DiskBytes(const std::filesystem::path& directory);
-
-// Returns what this process uses while the calling thread sleeps for 10 ms: the
-// work of an engine's background threads.  A millisecond of grace comes first,
-// so that a thread that has just finished its work can go to sleep; its CPU
-// time would otherwise be accounted here.
-Resources UsedWhileIdle(Clock& clock);
 
 }  // namespace kvmatrix
 

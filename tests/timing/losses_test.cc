@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -56,6 +57,21 @@ class Competitor {
   const pid_t pid_;
 };
 
+// Sleeps really, and counts how often.
+class SleepingClock final : public Clock {
+ public:
+  SleepingClock() : Clock(false) {}
+
+  uint64_t NowNs() override { return 0; }
+  uint64_t WaitUntilNs(uint64_t ns) override { return ns; }
+  void SleepNs(uint64_t ns) override {
+    ++sleeps;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
+  }
+
+  int sleeps = 0;
+};
+
 TEST(Losses, AreThoseOfTheProcessorsThatMayBeUsed) {
   const Losses all = Losses::Now();
   ASSERT_TRUE(all.processors_user_ns && all.stolen_ns);
@@ -92,6 +108,27 @@ TEST(Losses, ThreadsThatWaitForEachOtherUseAllOfTheTime) {
   ASSERT_TRUE(lost.lost.run_queue_ns);
   EXPECT_GT(*lost.lost.run_queue_ns, 50'000'000u);
   EXPECT_GT(lost.used.cpu_user_ns, 50'000'000u);
+}
+
+// In one sleep a thread that works may get no processor.
+TEST(IdleUse, IsSoughtAgainWhileAThreadIsRunnable) {
+  const OneProcessor one;
+  std::atomic<bool> working = true;
+  const auto work = [&] {
+    while (working) continue;
+  };
+  std::jthread first(work), second(work);
+  SleepingClock clock;
+  const IdleUse idle = UsedWhileIdle(clock);
+  working = false;
+  first.join();
+  second.join();
+  EXPECT_EQ(clock.sleeps, 1 + 5);
+  EXPECT_GE(idle.used.cpu_ns(), idle.most_cpu_ns);
+
+  SleepingClock rest;
+  UsedWhileIdle(rest);
+  EXPECT_EQ(rest.sleeps, 1 + 1);
 }
 
 TEST(Losses, TheEndOfAThreadMakesNoneNegative) {
