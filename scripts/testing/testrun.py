@@ -42,9 +42,9 @@ Set everything up, build, and run the tests.
   scripts/test --full      the gate, before a merge: about 20 minutes
   scripts/test --night     everything: about an hour
   scripts/test STEP ...    only these steps, such as: scripts/test browser
-The gate runs the mutations and simulations that the change touches.  Some more mutations
-and the hostile inputs are drawn by the hash of the commit.  The rest is left to the
-night.
+The gate runs the mutations and simulations that the change touches.  Some more
+mutations and the hostile inputs are drawn by the hash of the commit.  The rest is left
+to the night.
 At the end, print the slowest tests, a command to rerun each failed test, and the
 number of tests passed and failed."""
 
@@ -202,7 +202,8 @@ STEPS = (
     _pytest(
         "night",
         "night",
-        "the mutations, hostile inputs, simulations and trials that the gate leaves out",
+        "the mutations, hostile inputs, simulations and trials that the gate "
+        "leaves out",
         Tier.NIGHT,
         f"--night={_CHANGE}",
     ),
