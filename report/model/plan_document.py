@@ -160,9 +160,7 @@ def plan_of(document: Document, place: Path) -> Plan:
     if len(cells) * document["repetitions"] > _MOST_REPETITIONS:
         problem = f"{document['repetitions']} for each of {len(cells)} cells"
         raise ResultsError(f"{place}: repetitions: {problem} are too many")
-    where = f"{place}: order"
-    units = ((r, _indexes_of(i, cells, where)) for r, i in document["order"])
-    order = tuple(CellGroup(*unit) for unit in units)
+    order = tuple(CellGroup(r, tuple(indexes)) for r, indexes in document["order"])
     return Plan(
         run=document["run"],
         suite=suite_of(document["suite"]),
@@ -176,7 +174,7 @@ def plan_of(document: Document, place: Path) -> Plan:
         machine=document["machine"],
         not_durable=document.get("not_durable") or "",
         no_regime=document.get("no_regime") or "",
-        canary=_indexes_of(document.get("canary") or (), order, f"{place}: canary"),
+        canary=_units_of(document.get("canary") or (), order, f"{place}: canary"),
         shard=_shard_of(document.get("shard"), order, f"{place}: shard"),
         machines=document.get("machines") or {},
         schema=document["schema"],
@@ -206,16 +204,16 @@ def _shard_of(
         return None
     if entry["index"] > entry["count"]:
         raise ResultsError(f"{place}: {entry['index']} of {entry['count']}")
-    return Shard(**{**entry, "units": _indexes_of(entry["units"], order, place)})
+    return Shard(**{**entry, "units": _units_of(entry["units"], order, place)})
 
 
-def _indexes_of(
-    indexes: Sequence[int], entries: Sequence[object], place: str
+def _units_of(
+    units: Sequence[int], order: Sequence[CellGroup], place: str
 ) -> tuple[int, ...]:
-    """Return different indexes into a list.  Raises ResultsError if they are not."""
-    if len({*indexes}) < len(indexes) or any(i >= len(entries) for i in indexes):
-        raise ResultsError(f"{place}: not different indexes below {len(entries)}")
-    return tuple(indexes)
+    """Return indexes into the order.  Raises ResultsError if one is not."""
+    if len({*units}) < len(units) or any(unit >= len(order) for unit in units):
+        raise ResultsError(f"{place}: not different units of order")
+    return tuple(units)
 
 
 def check_current(plan: Plan, document: Document, place: Path) -> None:

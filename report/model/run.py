@@ -225,6 +225,7 @@ class Run:
             for unit in self.plan.due
             if self.plan.pass_of(unit.repetition) == THROUGHPUT
             for index in unit.cells
+            if index < len(self.plan.cells)  # a damaged plan may name others
         )
         return any(
             len(cell.repetitions) + len(cell.unpooled) < due[name]

@@ -269,8 +269,6 @@ def test_a_folder_without_a_plan_is_an_error(tmp_path: Path) -> None:
         {"scenarios": swept(("a", {"value_size": 4}), ("b", {"num": 8}))},
         {"scenarios": swept(("a", {}))},
         {"method": 7},
-        {"order": [[1, [99]]]},
-        {"order": [[1, [0, 0]]]},
     ],
 )
 def test_a_plan_that_contradicts_itself_is_an_error(
