@@ -10,6 +10,7 @@ import signal
 import unicodedata
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from xml.etree import ElementTree
@@ -49,6 +50,7 @@ def limited_effort() -> Iterator[None]:
     def stop(_signum: int, _frame: FrameType | None) -> None:
         raise _TooSlow
 
+    import_module("scipy.stats")  # imported half when time is up, it fails ever after
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, MOST_CPU_S)
     try:
