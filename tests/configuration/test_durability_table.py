@@ -143,7 +143,7 @@ def test_every_setting_opens_its_engine(name: str, tmp_path: Path) -> None:
         assert measured["status"] == expected, (setting, done.stderr)
 
 
-def test_the_default_engines_have_at_least_thirty_settings() -> None:
-    engines = [CONFIG.engines[name] for name in CONFIG.default_engines()]
+def test_the_default_engines_and_rocksdb_have_at_least_thirty_settings() -> None:
+    engines = [CONFIG.engines[n] for n in (*CONFIG.default_engines(), "rocksdb")]
     levels = 2 * sum(not engine.role for engine in engines)  # not all have three
     assert levels + sum(len(engine.durability_settings) for engine in engines) >= 30

@@ -90,7 +90,7 @@ def test_an_error_is_one_line_of_printable_text(words: list[str], message: str) 
     assert done.stderr == f"db_bench_memory: {message}\n"
 
 
-@pytest.mark.parametrize("engine", ["memory", "rocksdb", "hashdb"])
+@pytest.mark.parametrize("engine", ["memory", "leveldb", "hashdb"])
 def test_a_full_disk_is_reported_as_such(tmp_path: Path, engine: str) -> None:
     """A limit of the size of files stands in for a full disk."""
     executable = BUILD / f"drivers/db_bench_{engine}"

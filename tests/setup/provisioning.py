@@ -130,10 +130,11 @@ exit "$status"
 
 
 def pinned_sources(configs: Path) -> list[PinnedSource]:
-    """Return the sources of the default engines."""
-    chosen, problems = requested.chosen(requested.Choice(), requested.read(configs))
+    """Return the sources of the default engines and of RocksDB."""
+    choice = requested.Choice(names=("rocksdb",))
+    chosen, problems = requested.chosen(choice, requested.read(configs))
     assert not problems
-    return chosen.sources_of(chosen.default)
+    return chosen.sources_of(chosen.engines)
 
 
 def engines_text(source: PinnedSource) -> str:

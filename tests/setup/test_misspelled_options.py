@@ -61,6 +61,29 @@ def test_bench_builds_and_runs(tmp_path: Path) -> None:
     assert commands[-2:] == ["setup --engines=bundled", "kvmatrix run quick -n 5"]
 
 
+@pytest.mark.parametrize(
+    ("words", "selected"),
+    [
+        (("--with", "rocksdb"), "-e default,rocksdb"),
+        (
+            ("--with=rocksdb", "--with", "mdbx", "-n", "5"),
+            "-n 5 -e default,rocksdb,mdbx",
+        ),
+        (("--with=rocksdb", "-e", "leveldb"), "-e leveldb -e rocksdb"),
+    ],
+)
+def test_bench_measures_the_engines_that_it_adds(
+    tmp_path: Path, words: tuple[str, ...], selected: str
+) -> None:
+    done, commands = bench(tmp_path, *words)
+    assert done.returncode == 0, done.stderr
+    added = "rocksdb,mdbx" if "mdbx" in words else "rocksdb"
+    assert commands[-2:] == [
+        f"setup --engines=bundled --with {added}",
+        f"kvmatrix run quick {selected}",
+    ]
+
+
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Record the setup and the program that replaces this process."""

@@ -12,8 +12,7 @@ import pytest
 
 from report.terms.rulebook import Flag
 from report.terms.units import parse_size
-from tests.places import BUILD
-from tests.support.real_engines import ENGINES, config
+from tests.support.real_engines import config, executable
 
 # Verified reads of what was written in order, at random, and by other threads.
 WORK = "fillseq,readrandom,fillrandom,overwrite,readreverse,readrandom"
@@ -88,7 +87,7 @@ def run(
 ) -> list[dict[str, Any]]:
     """Run an executable; return its result lines."""
     file = folder / "lines.jsonl"
-    command = [str(BUILD / "drivers" / f"db_bench_{engine}"), f"--json={file}"]
+    command = [str(executable(engine)), f"--json={file}"]
     command += [f"--num={num}", f"--db={folder / 'db'}"]
     (folder / "db").mkdir(exist_ok=True)
     subprocess.run([*command, *flags], capture_output=True, check=False)
@@ -186,7 +185,7 @@ def test_a_flag_is_in_force(
         assert expected.items() <= line["settings"].items()
 
 
-@pytest.mark.parametrize("engine", [e for e in ADVISED if e in ENGINES])
+@pytest.mark.parametrize("engine", ADVISED)
 def test_every_advised_flag_is_in_force(engine: str, tmp_path: Path) -> None:
     flags = config().engines[f"{engine}-advised"].flags
     assert ADVISED[engine].keys() == flags.keys()

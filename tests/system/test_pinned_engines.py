@@ -9,12 +9,12 @@ import pytest
 from report.config.pinned_source import CrateSource, PinnedSource
 from scripts.basis.cache import cache_dir
 from scripts.provision.presets import read_flags
-from tests.places import BUILD, ROOT
-from tests.support.real_engines import ENGINES, config
+from tests.places import ROOT
+from tests.support.real_engines import ENGINES, config, executable
 
 PINNED = [
     name
-    for name in ENGINES
+    for name in (*ENGINES, "rocksdb")
     if config().engines[name].sources or config().engines[name].sources_of
 ]
 
@@ -35,7 +35,7 @@ def release_of(source: PinnedSource) -> str:
 @pytest.mark.parametrize("engine", PINNED)
 def test_an_executable_has_the_pinned_engine_without_assertions(engine: str) -> None:
     source = own_source(engine)
-    command = [str(BUILD / "drivers" / f"db_bench_{engine}"), "--describe"]
+    command = [str(executable(engine)), "--describe"]
     described = json.loads(subprocess.check_output(command))
     build = described["build"]
     assert described["version"] == release_of(source)
@@ -47,23 +47,23 @@ def test_an_executable_has_the_pinned_engine_without_assertions(engine: str) -> 
 
 @pytest.mark.parametrize("engine", PINNED)
 def test_an_executable_does_not_depend_on_where_the_sources_are(engine: str) -> None:
-    executable = (BUILD / "drivers" / f"db_bench_{engine}").read_bytes()
-    assert b"drivers/options" in executable
-    assert f"{ROOT}/drivers".encode() not in executable
-    assert str(cache_dir(os.environ)).encode() not in executable
+    program = executable(engine).read_bytes()
+    assert b"drivers/options" in program
+    assert f"{ROOT}/drivers".encode() not in program
+    assert str(cache_dir(os.environ)).encode() not in program
 
 
 def test_an_executable_does_not_depend_on_when_it_was_built() -> None:
-    executable = (BUILD / "drivers/db_bench_rocksdb").read_bytes()
-    assert b"rocksdb_build_date:1970-01-01" in executable
+    program = executable("rocksdb").read_bytes()
+    assert b"rocksdb_build_date:1970-01-01" in program
 
 
 def test_the_page_of_a_version_shows_all_of_that() -> None:
-    source = own_source("rocksdb")
-    command = [str(BUILD / "drivers/db_bench_rocksdb"), "--version"]
+    source = own_source("leveldb")
+    command = [str(executable("leveldb")), "--version"]
     lines = subprocess.check_output(command, text=True).splitlines()
     for name, value in (
-        ("engine", f"rocksdb {release_of(source)}"),
+        ("engine", f"leveldb {release_of(source)}"),
         ("origin", f"{source.origin}, snappy "),
         ("engine code", read_flags(ROOT / "CMakePresets.json")),
         ("assertions", "none"),
