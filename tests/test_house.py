@@ -138,6 +138,25 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) < 150
 
 
+def test_documents_link_to_what_exists() -> None:
+    skipped = ("build/", "results/", ".")
+    pages = (p for p in ROOT.rglob("*.md") if not _inside(p).startswith(skipped))
+    links = [
+        (_inside(page), link)
+        for page in pages
+        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text())
+        if "://" not in link
+    ]
+    assert len(links) > 100
+    assert not [
+        each for each in links if not (ROOT / each[0]).parent.joinpath(each[1]).exists()
+    ]
+
+
+def _inside(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
 def test_an_engine_costs_one_cmake_line() -> None:
     """Every engine of the TOML has one line that adds its driver, its variants none."""
     files = sorted((ROOT / "drivers").rglob("CMakeLists.txt"))

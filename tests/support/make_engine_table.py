@@ -20,9 +20,8 @@ PATH = ROOT / "report/docs/ENGINES.md"
 GETS = "readrandom"
 HARNESS = "null"  # the linked floor, without a binding
 
-_SHARED = {
-    "rocksdb-jar": "on_request/rocksdb.cc"
-}  # a driver that a function of CMake adds
+# The driver of an engine that a function of CMake adds.
+_SHARED = {"rocksdb-jar": "on_request/rocksdb.cc"}
 _LANGUAGES = {"c": "C", "cpp": "C++", "rust": "Rust", "go": "Go", "java": "Java"}
 _STRUCTURES = {"lsm": "LSM tree", "btree": "B-tree", "hash": "hash table"}
 _HEAD = (

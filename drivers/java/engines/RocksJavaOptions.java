@@ -15,7 +15,7 @@ import org.rocksdb.DBOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
-/** The flags of RocksJava, with the names and defaults of drivers/rocksdb.cc, and their options. */
+/** The flags of RocksJava, with the names and defaults of on_request/rocksdb.cc, and their options. */
 final class RocksJavaOptions {
   private static final List<String> PRIORITIES =
       List.of("kByCompensatedSize", "kOldestLargestSeqFirst", "kOldestSmallestSeqFirst",
