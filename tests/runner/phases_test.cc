@@ -12,7 +12,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "tests/runner/runner_fixture.h"
+#include "tests/timing/burn.h"
 
 namespace kvmatrix {
 namespace {
@@ -28,16 +28,7 @@ namespace {
 constexpr uint64_t kBurnNs = 60'000'000;     // an engine's work, in CPU time
 constexpr uint64_t kLittleNs = kBurnNs / 2;  // more than all else takes
 
-void BurnCpu() {
-  const auto cpu_ns = [] {
-    timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 +
-           static_cast<uint64_t>(now.tv_nsec);
-  };
-  const uint64_t start_ns = cpu_ns();
-  while (cpu_ns() - start_ns < kBurnNs) continue;
-}
+void BurnCpu() { Burn(std::chrono::nanoseconds(kBurnNs)); }
 
 void BurnCpuInAThread() { std::thread(BurnCpu).join(); }
 

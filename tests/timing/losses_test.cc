@@ -6,34 +6,19 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <thread>
 
+#include "tests/timing/burn.h"
+
 namespace kvmatrix {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-
-constexpr uint64_t kMillisecond = 1'000'000;
-
-// Uses `cpu_ns` of processor time of this thread, nearly all of it in user
-// mode, however long that takes on a busy machine.
-void Burn(uint64_t cpu_ns) {
-  const auto used_ns = [] {
-    timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-  };
-  const uint64_t end_ns = used_ns() + cpu_ns;
-  volatile uint64_t spun = 0;
-  while (used_ns() < end_ns) {
-    for (int i = 0; i < 10'000; ++i) spun = spun + 1;
-  }
-}
 
 // Leaves this thread, and the processes that it starts, one processor.
 class OneProcessor {
@@ -100,14 +85,13 @@ TEST(Losses, ACompetitorMakesTheProcessWait) {
   Usage lost;
   {
     const Competitor competitor;
-    Burn(200 * kMillisecond);
+    Burn(milliseconds(200));
     lost = Usage::Since(start);
   }
   ASSERT_TRUE(lost.lost.run_queue_ns && lost.lost.time_slices);
-  EXPECT_GT(*lost.lost.run_queue_ns, 50 * kMillisecond);
+  EXPECT_GT(*lost.lost.run_queue_ns, 50'000'000u);
   EXPECT_GT(*lost.lost.time_slices, 0u);
-  EXPECT_GT(*lost.lost.processors_user_ns,
-            lost.used.cpu_user_ns + 50 * kMillisecond);
+  EXPECT_GT(*lost.lost.processors_user_ns, lost.used.cpu_user_ns + 50'000'000);
 }
 
 // With nothing else on the processor, all of its time in user mode is that of
@@ -115,12 +99,12 @@ TEST(Losses, ACompetitorMakesTheProcessWait) {
 TEST(Losses, ThreadsThatWaitForEachOtherUseAllOfTheTime) {
   const OneProcessor one;
   const Usage start = Usage::Start();
-  std::jthread other([] { Burn(150 * kMillisecond); });
-  Burn(150 * kMillisecond);
+  std::jthread other([] { Burn(milliseconds(150)); });
+  Burn(milliseconds(150));
   const Usage lost = Usage::Since(start);
   ASSERT_TRUE(lost.lost.run_queue_ns);
-  EXPECT_GT(*lost.lost.run_queue_ns, 50 * kMillisecond);
-  EXPECT_GT(lost.used.cpu_user_ns, 50 * kMillisecond);
+  EXPECT_GT(*lost.lost.run_queue_ns, 50'000'000u);
+  EXPECT_GT(lost.used.cpu_user_ns, 50'000'000u);
 }
 
 // In one sleep a thread that works may get no processor.
@@ -177,7 +161,7 @@ TEST(Losses, ReadingThemTakesMicroseconds) {
     Losses::Now();
     least = std::min(least, steady_clock::now() - start);
   }
-  EXPECT_LT(least, std::chrono::milliseconds(5));
+  EXPECT_LT(least, milliseconds(5));
   RecordProperty(
       "least_us",
       static_cast<int>(

@@ -2,7 +2,6 @@
 // in the end, what is stored and answered is right.
 
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "tests/faults/drivers/lies.h"
+#include "tests/timing/burn.h"
 
 namespace kvmatrix {
 namespace {
@@ -109,23 +109,11 @@ Behaviour WorksInOpen() {
   return lie;
 }
 
-// Uses this much processor time of the calling thread, however long that takes.
-void Work(std::chrono::nanoseconds duration) {
-  const auto used = [] {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) +
-           std::chrono::nanoseconds(time.tv_nsec);
-  };
-  const auto end = used() + duration;
-  while (used() < end) continue;
-}
-
 Behaviour WorksInOtherThreads() {
   auto threads = std::make_shared<std::vector<std::thread>>();
   Behaviour lie;
   lie.write = [threads](Session& session, std::span<const Update> batch) {
-    while (threads->size() < 2) threads->emplace_back(Work, milliseconds(30));
+    while (threads->size() < 2) threads->emplace_back(Burn, milliseconds(30));
     session.Write(batch);
   };
   lie.flush = [threads] {
