@@ -10,8 +10,8 @@
 //   Describe(db->GetOptions()) must equal Describe(requested)
 //
 // RocksDB clips options silently, so the comparison is what makes a setting
-// certain.  configs/engines.toml sets the flags that give RocksDB LevelDB's
-// defaults; see drivers/ENGINES.md.
+// certain.  configs/engines/rocksdb.toml sets the flags that give RocksDB
+// LevelDB's defaults; see drivers/ENGINES_ON_REQUEST.md.
 
 #ifndef DRIVERS_OPTIONS_ROCKSDB_OPTIONS_H_
 #define DRIVERS_OPTIONS_ROCKSDB_OPTIONS_H_

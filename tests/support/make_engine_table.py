@@ -36,7 +36,9 @@ _ADD_JAVA = re.compile(r"^add_java_plugin\(([\w-]+) (\w+)(?: ALSO (\w+))?", re.M
 
 def text(run: Run, config: Config) -> str:
     """Return two tables: the engines without variants, and the floors of bindings."""
+    order = list(config.engines)
     listed = [e for e in run.plan.engines if not (e.variant_of or e.twin_of)]
+    listed.sort(key=lambda engine: order.index(engine.name))
     rows = [_HEAD, "|---|---|---|---|---|---:|---|"]
     for engine in listed:
         groups = config.engines[engine.name].groups
