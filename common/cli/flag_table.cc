@@ -17,7 +17,7 @@ namespace {
     return value;                                                \
   }
 
-#define FILE_FLAG(member, its_help) \
+#define PROCESS(member, its_help) \
   {.name = #member, .field = FIELD(member), .group = kProcess, .help = its_help}
 
 // A flag of mixgraph is named as its parameter is.
@@ -29,6 +29,19 @@ namespace {
    .range = its_range,                                      \
    .option = #parameter,                                    \
    .option_if_set = true}
+
+// A time of the work, in seconds.
+#define SECONDS(flag, its_help, why_not_replayed, if_set) \
+  {.name = #flag,                                         \
+   .field = FIELD(flag##_s),                              \
+   .group = kWorkload,                                    \
+   .help = its_help,                                      \
+   .range = {0, 999'999'999},                             \
+   .unit = "seconds",                                     \
+   .not_replayed = why_not_replayed,                      \
+   .option = #flag "_s",                                  \
+   .option_if_set = if_set,                               \
+   .option_value = OPTION(static_cast<double>(config.flag##_ns) / 1e9)}
 
 using enum FlagGroup;
 using Names = std::vector<std::string_view>;
@@ -80,10 +93,7 @@ Names Streams() {
 }
 
 const Flag kFlags[] = {
-    {.name = "benchmarks",
-     .field = FIELD(benchmarks),
-     .group = kProcess,
-     .help = "benchmarks to run, in this order"},
+    PROCESS(benchmarks, "benchmarks to run, in this order"),
     {.name = "num",
      .field = FIELD(config.num),
      .group = kWorkload,
@@ -98,24 +108,14 @@ const Flag kFlags[] = {
      .option = "reads",
      .by_benchmark = true,
      .option_value = OPTION(config.reads)},
-    {.name = "duration",
-     .field = FIELD(duration_s),
-     .group = kWorkload,
-     .help = "time limit of a benchmark, in seconds; 0 means none",
-     .range = {0, 999'999'999},
-     .unit = "seconds",
-     .option = "duration_s",
-     .option_value = OPTION(static_cast<double>(config.duration_ns) / 1e9)},
-    {.name = "warmup",
-     .field = FIELD(warmup_s),
-     .group = kWorkload,
-     .help = "seconds of gets, seeks and mixes before they are measured",
-     .range = {0, 999'999'999},
-     .unit = "seconds",
-     .not_replayed = kNothingLikeIt,
-     .option = "warmup_s",
-     .option_if_set = true,
-     .option_value = OPTION(static_cast<double>(config.warmup_ns) / 1e9)},
+    SECONDS(duration, "time limit of a benchmark, in seconds; 0 means none",
+            nullptr, false),
+    SECONDS(min_time,
+            "repeat the benchmark in passes until its loops and flushes have "
+            "taken this many seconds; 0 means one pass",
+            kNothingLikeIt, true),
+    SECONDS(warmup, "seconds of gets, seeks and mixes before they are measured",
+            kNothingLikeIt, true),
     {.name = "stream",
      .field = FIELD(stream),
      .group = kWorkload,
@@ -309,24 +309,19 @@ const Flag kFlags[] = {
              "by default, as in YCSB, an update reads the record and changes "
              "one field of ten",
      .option = "writeallfields"},
-    {.name = "db",
-     .field = FIELD(db),
-     .group = kProcess,
-     .help =
-         "directory in which db_bench_ENGINE, the database, is created; its "
-         "parent must exist; default: kvmatrix-UID in the directory for "
-         "temporary files"},
+    PROCESS(db,
+            "directory in which db_bench_ENGINE, the database, is created; its "
+            "parent must exist; default: kvmatrix-UID in the directory for "
+            "temporary files"),
     {.name = "use_existing_db",
      .field = FIELD(config.use_existing_db),
      .group = kProcess,
      .help = "use the database in --db instead of a new one"},
-    {.name = "after",
-     .field = FIELD(after),
-     .group = kProcess,
-     .help = "with --use_existing_db: the benchmarks already run on the "
-             "database, such as filluniquerandom,overwrite:5000 (with the "
-             "number of operations if it stopped early) or "
-             "overwrite:2500+2500 (if two threads wrote)"},
+    PROCESS(after,
+            "with --use_existing_db: the benchmarks already run on the "
+            "database, such as filluniquerandom,overwrite:5000 (with the "
+            "number of operations if it stopped early) or "
+            "overwrite:2500+2500 (if two threads wrote)"),
     {.name = "settle",
      .field = FIELD(config.settle),
      .group = kProcess,
@@ -345,12 +340,12 @@ const Flag kFlags[] = {
      .field = FIELD(config.seed),
      .group = kProcess,
      .help = "seed of all random choices"},
-    FILE_FLAG(json, "append one JSON line per benchmark to this file"),
-    FILE_FLAG(progress,
-              "keep the number of operations so far in this file, as an 8-byte "
-              "integer in native byte order"),
-    FILE_FLAG(device_stat,
-              "record the counters of a disk, from its file in /sys/block/"),
+    PROCESS(json, "append one JSON line per benchmark to this file"),
+    PROCESS(progress,
+            "keep the number of operations so far in this file, as an 8-byte "
+            "integer in native byte order"),
+    PROCESS(device_stat,
+            "record the counters of a disk, from its file in /sys/block/"),
     MIXGRAPH(keyrange_dist_a, kMixgraph, kFinite,
              "hotness of key range x is a exp(b x) + c exp(d x); if all four "
              "are 0, there are no ranges"),

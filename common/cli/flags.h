@@ -5,7 +5,7 @@
 // The rows are in flag_table.cc, what is done with them in flags.cc.  gflags
 // learns the flags before main() runs, so that main() only parses:
 //
-//   ParseFlags(words);
+//   ParseFlags(words, driver);
 //   const Config config = ConfigFromFlags();
 //
 // A driver's own flags are ordinary gflags and not in the table.
@@ -45,6 +45,7 @@ struct CommandLine {
   bool sync = false;
   std::string durability = "buffered";
   double duration_s = 0;  // 0: no limit
+  double min_time_s = 0;
   double warmup_s = 0;
   std::string db;
   std::string json;

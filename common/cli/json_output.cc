@@ -69,8 +69,8 @@ Json OpenLoopJson(const std::optional<OpenLoopFigures>& figures) {
 
 Json TimelineJson(const Timeline& timeline) {
   Json json = Json::array();
-  for (const Timeline::Point& point : timeline.points()) {
-    json.push_back({point.elapsed_ns, point.operations});
+  for (const auto& [elapsed_ns, operations] : timeline.points()) {
+    json.push_back({elapsed_ns, operations});
   }
   return json;
 }
@@ -110,20 +110,26 @@ Json LostJson(const Measurement& m) {
           {"processors_user_ns", counter(lost.processors_user_ns)}};
 }
 
+// Returns those members of an object that a list names.
+Json MembersJson(const auto& names, const auto& object) {
+  Json json;
+  for (const auto& [name, member] : names) json[name] = object.*member;
+  return json;
+}
+
 void AddTimes(const Measurement& m, Json& json) {
-  const auto time = [&](uint64_t ns) { return FigureJson(m, ns); };
-  json["open_ns"] = time(m.open_ns);
-  json["loop_ns"] = time(m.run.loop.loop_ns);
-  json["flush_ns"] = time(m.flush_ns);
-  json["settle_ns"] = time(m.settle_ns);
-  json["close_ns"] = time(m.close_ns);
-  json["cpu_user_ns"] = time(m.run.used.cpu_user_ns);
-  json["cpu_system_ns"] = time(m.run.used.cpu_system_ns);
-  json["idle_cpu_ns"] = time(m.idle_cpu_ns);
+  const Pass all = TimesOf(m);
+  for (const auto& [name, ns] : kPassTimes) json[name] = FigureJson(m, all.*ns);
+  json["cpu_user_ns"] = FigureJson(m, m.run.used.cpu_user_ns);
+  json["cpu_system_ns"] = FigureJson(m, m.run.used.cpu_system_ns);
+  json["idle_cpu_ns"] = FigureJson(m, m.idle_cpu_ns);
   json["lost"] = LostJson(m);
-  if (!m.rehearsal) return;
-  json["jit_warmup"] = {{"elapsed_ns", m.rehearsal->elapsed_ns},
-                        {"steady", m.rehearsal->steady}};
+  if (const auto& r = m.rehearsal) {
+    json["jit_warmup"] = {{"elapsed_ns", r->elapsed_ns}, {"steady", r->steady}};
+  }
+  for (const Pass& pass : m.passes) {
+    json["passes"].push_back(MembersJson(kPassTimes, pass));
+  }
 }
 
 void AddCounts(const Measurement& m, Json& json) {
@@ -148,17 +154,11 @@ Json DeferredJson(const Measurement& m, const Driver& driver) {
   return json;
 }
 
-Json CountersJson(const DeviceCounters& device) {
-  Json json;
-  for (const auto& [name, c] : kDeviceCounters) json[name] = device.*c;
-  return json;
-}
-
 Json DeviceJson(const Measurement& m) {
   if (m.status != Status::kOk) return nullptr;
   const auto& settle = m.device_settle;
-  return {{"loop", CountersJson(m.run.used.device)},
-          {"settle", settle ? CountersJson(*settle) : Json(nullptr)}};
+  return {{"loop", MembersJson(kDeviceCounters, m.run.used.device)},
+          {"settle", settle ? MembersJson(kDeviceCounters, *settle) : Json()}};
 }
 
 void AddResources(const Measurement& m, const Driver& driver, Json& json) {
@@ -196,8 +196,7 @@ void AddTrace(const Measurement& m, Json& json) {
 }
 
 Json LatencyByTypeJson(const Measurement& m) {
-  if (m.run.latency_by_type.empty()) return nullptr;
-  Json json = Json::object();
+  Json json;  // null if there are none
   for (const auto& [type, latency] : m.run.latency_by_type) {
     json[type] = LatencyJson(latency);
   }
@@ -215,8 +214,7 @@ Json WriterJson(const std::optional<WriterResult>& writer) {
 }
 
 Json SharesJson(const std::vector<Share>& shares) {
-  if (shares.empty()) return nullptr;
-  Json json = Json::array();
+  Json json;  // null if there are none
   for (const Share& share : shares) {
     json.push_back({{"what", share.what},
                     {"share", share.observed},
@@ -279,7 +277,7 @@ Json FlagJson(const Flag& flag) {
 }
 
 Json CommonFlagsJson() {
-  Json json = Json::array();
+  Json json;
   for (const Flag& flag : AllFlags()) json.push_back(FlagJson(flag));
   return json;
 }
@@ -319,8 +317,8 @@ Json BenchmarksJson(const Driver& driver) {
 }
 
 Json PromiseJson(const Guarantee& guarantee) {
-  if (!guarantee.promise) return nullptr;
-  return PromiseText(*guarantee.promise);
+  const auto& promise = guarantee.promise;
+  return promise ? Json(PromiseText(*promise)) : Json(nullptr);
 }
 
 // Returns null for a benchmark that writes nothing.

@@ -13,6 +13,7 @@
 #include "common/cli/text_output.h"
 #include "common/crash/crash_test.h"
 #include "common/driver.h"
+#include "common/run/passes.h"
 #include "common/run/rehearsal.h"
 #include "common/run/runner.h"
 #include "common/stream/leveldb_stream.h"
@@ -72,22 +73,24 @@ int RunAll(const Config& config, const Driver& driver) {
     Report(measurement, config, driver);
   };
   // The last words of a killed process: no one would catch an exception.
-  const auto report_last = [&report](const Measurement& measurement) noexcept {
-    try {
-      report(measurement);
-    } catch (const std::exception& error) {
-      PrintError(error.what());
-    }
-  };
+  const Runner::Reporter report_last =
+      [&report](const Measurement& measurement) noexcept {
+        try {
+          report(measurement);
+        } catch (const std::exception& error) {
+          PrintError(error.what());
+        }
+      };
   int exit_status = 0;
   for (size_t i = 0; i < config.benchmarks.size(); ++i) {
     const Benchmark& benchmark = *config.benchmarks[i];
     const bool last = i + 1 == config.benchmarks.size();
     const Benchmark* next = last ? nullptr : config.benchmarks[i + 1];
     rehearsal = Rehearse(driver, benchmark, config, clock);
+    const Runner::Reporter none;
     const Measurement measurement =
-        config.crash && last ? runner.RunAndCrash(benchmark, report_last)
-                             : runner.Run(benchmark, next);
+        RunPasses(runner, benchmark, config, next,
+                  config.crash && last ? report_last : none);
     report(measurement);
     if (Failed(measurement)) exit_status = kFailed;
   }
@@ -105,7 +108,7 @@ int Main(std::vector<const char*> words) {
   } else if (action == Action::kDescribe) {
     PrintText(DescribeJson(driver));
   } else {
-    ParseFlags(words);
+    ParseFlags(words, driver);
     const Config config = ConfigFromFlags();
     if (action == Action::kCheck) return 0;
     if (crash.test == CrashTest::kNone) return RunAll(config, driver);

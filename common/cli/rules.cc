@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "common/mixes/graph_mix.h"
 #include "common/mixes/key_space.h"
@@ -141,6 +142,40 @@ Problem ShareOfNothing(const Config& config) {
 Problem SwingingShare(const Config& config) {
   if (config.rate_share == 0 || !config.mix.mixgraph.sine_mix_rate) return "";
   return "cannot be used with --sine_mix_rate; leave one of them out";
+}
+
+// Rules about passes.
+
+Problem NoTime(const Config& config) {
+  if (config.min_time_ns > 0 || !config.set_flags.contains("min_time")) {
+    return "";
+  }
+  return "must be positive; leave it out for one pass";
+}
+
+// Returns the flag that says how long a loop runs, or how it is paced, next to
+// which there are no passes.
+Problem TimedOtherwise(const Config& config) {
+  if (config.min_time_ns == 0) return "";
+  const std::pair<const char*, bool> others[] = {
+      {"duration", config.duration_ns > 0},
+      {"warmup", config.warmup_ns > 0},
+      {"rate", config.rate_ops_per_sec > 0},
+      {"device_stat", !config.device_stat.empty()},
+  };
+  for (const auto& [flag, is_set] : others) {
+    if (!is_set) continue;
+    return "cannot be used with --" + std::string(flag) +
+           "; leave one of them out";
+  }
+  return "";
+}
+
+Problem Unrepeatable(const Benchmark& benchmark, const Config& config) {
+  if (config.min_time_ns == 0 || CanRepeat(benchmark)) return "";
+  return std::string(benchmark.name) +
+         " cannot be repeated: it changes the database that it starts with; "
+         "leave the flag out";
 }
 
 // Rules about YCSB's workloads.
@@ -290,7 +325,8 @@ constexpr Rule kRules[] = {
     {"value_size_max", LargeValues}, {"transactions", ManyTransactions},
     {"keyrange_dist_a", ColdRanges}, {"mix_get_ratio", NoTypes},
     {"sine_d", DeepSwing},           {"rate_share", ShareOfNothing},
-    {"rate_share", SwingingShare},
+    {"rate_share", SwingingShare},   {"min_time", NoTime},
+    {"min_time", TimedOtherwise},
 };
 
 constexpr BenchmarkRule kBenchmarkRules[] = {
@@ -298,6 +334,7 @@ constexpr BenchmarkRule kBenchmarkRules[] = {
     {"threads", false, ThreadsOfOneCall},
     {"threads", true, FewKeysForThreads},
     {"rate", false, RateOfOneCall},
+    {"min_time", false, Unrepeatable},
     {"num", true, FewRecords},
     {"key_size", true, FewDigits},
     {"key_format", false, UnorderedKeys},

@@ -16,7 +16,6 @@
 #define COMMON_RANDOM_RANDOM_H_
 
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace kvmatrix {
@@ -35,21 +34,6 @@ constexpr uint64_t Mix64(uint64_t x) {
 constexpr uint64_t MixProduct(uint64_t a, uint64_t b) {
   const auto product = static_cast<unsigned __int128>(a) * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
-
-// Returns a hash of the bytes, by eight at a time.  Detects what goes wrong by
-// accident or by a defect; not for cryptography.
-inline uint64_t HashBytes(std::string_view bytes) {
-  uint64_t hash = bytes.size();
-  while (!bytes.empty()) {
-    uint64_t word = 0;
-    const size_t size =
-        bytes.size() < sizeof(word) ? bytes.size() : sizeof(word);
-    std::memcpy(&word, bytes.data(), size);
-    hash = MixProduct(hash ^ 0x9e3779b97f4a7c15u, word ^ 0xe7037ed1a0b428dbu);
-    bytes.remove_prefix(size);
-  }
-  return Mix64(hash);
 }
 
 // Returns the seed of the stream called `name`, the `occurrence`-th (from 0) of

@@ -47,6 +47,24 @@ Histogram::Histogram(const TickHistogram& ticks, double ns_per_tick)
   }
 }
 
+Histogram& Histogram::operator+=(const Histogram& more) {
+  if (more.count_ == 0) return *this;
+  min_ns_ = count_ == 0 ? more.min_ns_ : std::min(min_ns_, more.min_ns_);
+  max_ns_ = std::max(max_ns_, more.max_ns_);
+  count_ += more.count_;
+  sum_ns_ += more.sum_ns_;
+  for (const Bucket& bucket : more.buckets_) {
+    const auto at = std::ranges::lower_bound(buckets_, bucket.lower_ns, {},
+                                             &Bucket::lower_ns);
+    if (at != buckets_.end() && at->lower_ns == bucket.lower_ns) {
+      at->count += bucket.count;
+    } else {
+      buckets_.insert(at, bucket);
+    }
+  }
+  return *this;
+}
+
 std::optional<uint64_t> Histogram::At(Percentile percentile) const {
   // count (1 - percentile) < 10, in integers.
   if (count_ * (kWhole - percentile) < kMinSamplesAbove * kWhole) return {};

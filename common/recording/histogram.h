@@ -31,6 +31,9 @@ class Histogram {
   // is 1 if the samples are nanoseconds already.
   Histogram(const TickHistogram& ticks, double ns_per_tick);
 
+  // Adds the samples of another one.
+  Histogram& operator+=(const Histogram& more);
+
   // Number of samples, and exact statistics of them; all 0 if there are none.
   uint64_t count() const { return count_; }
   uint64_t sum_ns() const { return sum_ns_; }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/loops/parallel_run.h"
@@ -55,8 +56,27 @@ struct Rehearsal {
   bool steady = false;  // its last windows had equal rates
 };
 
+// The times of one pass of several; see passes.h.
+struct Pass {
+  uint64_t open_ns = 0;
+  uint64_t loop_ns = 0;
+  uint64_t flush_ns = 0;
+  uint64_t settle_ns = 0;
+  uint64_t close_ns = 0;
+};
+
+// The names in result lines.
+inline constexpr std::pair<const char*, uint64_t Pass::*> kPassTimes[] = {
+    {"open_ns", &Pass::open_ns},   {"loop_ns", &Pass::loop_ns},
+    {"flush_ns", &Pass::flush_ns}, {"settle_ns", &Pass::settle_ns},
+    {"close_ns", &Pass::close_ns},
+};
+
 // Counts and times are meaningful only if the status is kOk: a benchmark that
-// failed has a reason and no time.  `benchmark` is never null in a result of
+// failed has a reason and no time.  Those of a benchmark that was repeated in
+// passes are sums, except that sizes of memory and disk are the largest, and
+// `digest`, `live_bytes`, `shares` and `run.trace.first_call_ns` are those of
+// each pass or of the first.  `benchmark` is never null in a result of
 // Runner.
 struct Measurement {
   const Benchmark* benchmark = nullptr;
@@ -91,6 +111,7 @@ struct Measurement {
   Ending ending = Ending::kClosed;
 
   std::optional<Rehearsal> rehearsal;  // before it, in the same process
+  std::vector<Pass> passes;            // empty without --min_time
 
   std::map<std::string, std::string> settings;  // read back from the engine
   std::map<std::string, uint64_t> counters;     // see Database::Counters()
@@ -108,6 +129,15 @@ struct Measurement {
   uint64_t disk_bytes = 0;           // at the end, after closing if closed
   uint64_t peak_disk_bytes = 0;  // maximum after flush, settling and closing
 };
+
+// Returns the times of all passes.
+inline Pass TimesOf(const Measurement& m) {
+  return {.open_ns = m.open_ns,
+          .loop_ns = m.run.loop.loop_ns,
+          .flush_ns = m.flush_ns,
+          .settle_ns = m.settle_ns,
+          .close_ns = m.close_ns};
+}
 
 }  // namespace kvmatrix
 

@@ -134,23 +134,24 @@ uint64_t Runner::NextStreamSeed(const Benchmark& benchmark) {
                     occurrences_[benchmark.name]++);
 }
 
-Measurement Runner::Run(const Benchmark& benchmark, const Benchmark* next) {
-  return Try(benchmark, next, {});
+Measurement Runner::Run(const Benchmark& benchmark, const Benchmark* next,
+                        uint64_t least_ns) {
+  return Try(benchmark, next, {{}, least_ns});
 }
 
 Measurement Runner::RunAndCrash(const Benchmark& benchmark,
-                                const Reporter& report) {
-  return Try(benchmark, nullptr, report);
+                                const Reporter& report, uint64_t least_ns) {
+  return Try(benchmark, nullptr, {report, least_ns});
 }
 
 Measurement Runner::Try(const Benchmark& benchmark, const Benchmark* next,
-                        const Reporter& report) {
+                        const End& end) {
   Measurement measurement;
   measurement.benchmark = &benchmark;
   // Before the database is opened: 0 says that no operation has completed.
   progress_.Reset();
   try {
-    Attempt(benchmark, next, report, measurement);
+    Attempt(benchmark, next, end, measurement);
   } catch (const Unsupported& unsupported) {
     if (!StaysOpenFor(next)) handle_.Discard();
     measurement.status = Status::kUnsupported;
@@ -228,7 +229,7 @@ void Runner::Open(const Benchmark& benchmark, Measurement& m) {
 }
 
 void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
-                     const Reporter& report, Measurement& m) {
+                     const End& end, Measurement& m) {
   if (replay_) replay_->Begin(benchmark);
   RequireRunnable(benchmark);
   if (IsFresh(benchmark)) {
@@ -261,12 +262,11 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
   m.settings = database.EffectiveSettings();
   RequireWithin(database.GetLimits(), benchmark, config_, values);
   if (Changes(benchmark)) unfinished_ = &benchmark;
-  RunPhases(context, static_cast<bool>(report), m);
-  if (report) {
+  RunPhases(context, end, m);
+  if (m.ending == Ending::kKilled) {
     // From here on this is a process without the engine's threads.
-    m.ending = Ending::kKilled;
     Conclude(context, m);
-    report(m);
+    end.report(m);
     _exit(0);
   }
   if (StaysOpenFor(next)) {
@@ -284,17 +284,20 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
 // Whatever the harness does between the end of the loop and the end of
 // settling, an engine can use for its deferred work.  Little is done there, and
 // its time is counted as settling.
-void Runner::RunPhases(const RunContext& context, bool killed, Measurement& m) {
+void Runner::RunPhases(const RunContext& context, const End& end,
+                       Measurement& m) {
   Database& database = *handle_.database;
   const bool defers = LeavesDeferredWork(*m.benchmark);
   const auto counted_before = database.Counters();
   std::optional<Usage> flush;
+  const uint64_t least_end_ns = clock_.NowNs() + end.least_ns;
   const auto after_loops = [&] {
     const uint64_t loop_end_ns = clock_.NowNs();
     const ResidentMemory memory = ResidentMemory::Now();
     m.anonymous_rss_bytes = memory.anonymous_bytes;
     m.file_rss_bytes = memory.file_bytes;
-    if (killed) {
+    if (end.report && loop_end_ns >= least_end_ns) {
+      m.ending = Ending::kKilled;
       m.peak_rss_bytes = memory.peak_bytes;
       m.counters = database.Counters();
       FlushLast(database, m);
@@ -305,7 +308,7 @@ void Runner::RunPhases(const RunContext& context, bool killed, Measurement& m) {
     m.peak_disk_bytes = DiskBytes(path_);
     m.counters = database.Counters();
     if (!defers || !config_.settle) return;
-    Settle(database, loop_end_ns, m);
+    Settle(database, loop_end_ns, loop_end_ns + m.flush_ns >= least_end_ns, m);
     if (config_.device_stat.empty()) return;
     WriteBack(path_);
     m.device_settle = DeviceCounters::Now().Since(flushed);
@@ -345,14 +348,17 @@ void Runner::FlushLast(Database& database, Measurement& m) {
   if (defers && !m.benchmark->writer) m.flush_ns = flush_ns;
 }
 
-void Runner::Settle(Database& database, uint64_t loop_end_ns, Measurement& m) {
+void Runner::Settle(Database& database, uint64_t loop_end_ns, bool is_watched,
+                    Measurement& m) {
   const Resources before = Resources::Now();
   database.Settle();
   m.settle_ns = clock_.NowNs() - loop_end_ns - m.flush_ns;
   m.deferred += Resources::Now().Since(before);
-  const IdleUse idle = UsedWhileIdle(clock_);
-  m.idle_cpu_ns = idle.most_cpu_ns;
-  m.deferred += idle.used;
+  if (is_watched) {
+    const IdleUse idle = UsedWhileIdle(clock_);
+    m.idle_cpu_ns = idle.most_cpu_ns;
+    m.deferred += idle.used;
+  }
   m.peak_disk_bytes = std::max(m.peak_disk_bytes, DiskBytes(path_));
 }
 
@@ -386,8 +392,7 @@ void Runner::Conclude(const RunContext& context, Measurement& m) const {
   if (m.status == Status::kOk && m.run.trace.open_loop &&
       loop.operations == 0) {
     m.status = Status::kError;
-    m.reason =
-        "no operation was due within --duration; raise --duration or --rate";
+    m.reason = "no operation was due within --duration; raise it or --rate";
   }
   if (m.status == Status::kOk) AddShares(context, m);
 }

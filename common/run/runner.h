@@ -54,17 +54,28 @@ class Runner {
 
   // Runs one benchmark.  Does not throw because of the engine: errors become
   // the status of the result.  `next` is the benchmark that will be run after
-  // it; null: unknown, and the database is closed.
-  // REQUIRES: a `next` that is not null is the benchmark of the next call
-  Measurement Run(const Benchmark& benchmark, const Benchmark* next = nullptr);
+  // it; null: unknown, and the database is closed.  If loop and flush take less
+  // than `least_ns`, the same benchmark is run again: nobody watches yet
+  // whether the engine works on after it has settled. REQUIRES: a `next` that
+  // is not null is the benchmark of the next call
+  Measurement Run(const Benchmark& benchmark, const Benchmark* next = nullptr,
+                  uint64_t least_ns = 0);
 
   // Runs the last benchmark of this process and kills the process with SIGKILL
   // once the benchmark has flushed: nothing is settled or closed, and no
   // destructor runs.  Another process, forked before the flush, passes the
   // measurement to `report`, which must not throw, and ends.  Returns only if
-  // the benchmark failed before that.
+  // the benchmark failed before that, or if its loop took less than
+  // `least_ns`: then it has run as by Run().
   using Reporter = std::function<void(const Measurement&)>;
-  Measurement RunAndCrash(const Benchmark& benchmark, const Reporter& report);
+  Measurement RunAndCrash(const Benchmark& benchmark, const Reporter& report,
+                          uint64_t least_ns = 0);
+
+  // Makes the next Run() of `benchmark` repeat the operations of its last one.
+  // REQUIRES: there was one, without a warm-up, of this program's own stream
+  void Rewind(const Benchmark& benchmark) { --occurrences_.at(benchmark.name); }
+
+  const Driver& driver() const { return driver_; }
 
  private:
   // An open database and its sessions: either that of the single thread, or
@@ -98,26 +109,34 @@ class Runner {
     }
   };
 
+  // How a benchmark ends.
+  struct End {
+    Reporter report;  // empty: the process is not killed
+    uint64_t least_ns = 0;
+  };
+
   // Attempt(), with exceptions turned into a status.
   Measurement Try(const Benchmark& benchmark, const Benchmark* next,
-                  const Reporter& report);
+                  const End& end);
   // Closes the database and gives the measurement this error.
   void Fail(const char* reason, Measurement& measurement);
   // Runs the benchmark and fills `measurement` as it goes; throws if it fails.
   void Attempt(const Benchmark& benchmark, const Benchmark* next,
-               const Reporter& report, Measurement& measurement);
+               const End& end, Measurement& measurement);
   Options OptionsOf(const Benchmark& benchmark) const;
   void Open(const Benchmark& benchmark, Measurement& measurement);
   // True if the open database can serve `next` as it is.
   bool StaysOpenFor(const Benchmark* next) const;
-  // Runs the loops, then flushes and settles, or is `killed` by FlushLast().
-  void RunPhases(const RunContext& context, bool killed,
+  // Runs the loops, then flushes and settles, or is killed by FlushLast() and
+  // sets `ending`.
+  void RunPhases(const RunContext& context, const End& end,
                  Measurement& measurement);
   // Returns what the flush used, unless that is deferred.
   Usage Flush(Database& database, Measurement& measurement);
   // Flushes and kills this process; returns in the one that goes on without it.
   void FlushLast(Database& database, Measurement& measurement);
-  void Settle(Database& database, uint64_t loop_end_ns,
+  // `is_watched`: afterwards, measures whether the engine works on.
+  void Settle(Database& database, uint64_t loop_end_ns, bool is_watched,
               Measurement& measurement);
   void Conclude(const RunContext& context, Measurement& measurement) const;
   // Throws if the benchmark does not fit the engine or the database.

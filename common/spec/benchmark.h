@@ -86,12 +86,13 @@ struct Benchmark {
   Prepare prepare = Prepare::kFilled;
   KeyOrder key_order = KeyOrder::kUniform;
   Access access = Access::kNone;
-  uint64_t num_divisor = 1;  // divides --num, or --reads of a read benchmark
-  uint64_t value_size = 0;   // bytes; 0: --value_size
-  uint64_t batch_size = 0;   // entries per batch; 0: --batch_size
-  uint64_t operations = 0;   // of a kPrimitive, whose number is fixed
-  bool sync = false;         // durable whatever --durability says
-  bool writer = false;       // one more thread overwrites while others read
+  uint64_t num_divisor = 1;   // divides --num, or --reads of a read benchmark
+  uint64_t value_size = 0;    // bytes; 0: --value_size
+  uint64_t batch_size = 0;    // entries per batch; 0: --batch_size
+  uint64_t operations = 0;    // of a kPrimitive, whose number is fixed
+  bool sync = false;          // durable whatever --durability says
+  bool writer = false;        // one more thread overwrites while others read
+  bool digests_only = false;  // a kVerify compares sums, and gets nothing
   std::string_view fill = "filluniquerandom";  // prepares its database
   std::string_view title;                      // for charts
   std::string_view summary;                    // one line for --help
@@ -129,6 +130,13 @@ constexpr bool IsFresh(const Benchmark& benchmark) {
 constexpr bool Changes(const Benchmark& benchmark) {
   return IsWriting(benchmark) || benchmark.kind == Kind::kMix ||
          benchmark.writer;
+}
+
+// True if the benchmark can be repeated in passes (--min_time): each starts
+// with what the first one started with.
+constexpr bool CanRepeat(const Benchmark& benchmark) {
+  return benchmark.kind != Kind::kVerify && benchmark.kind != Kind::kCompact &&
+         (IsFresh(benchmark) || !Changes(benchmark));
 }
 
 // True if the benchmark visits one key after another in its key order.

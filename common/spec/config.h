@@ -89,6 +89,7 @@ struct Config {
   uint64_t writes_per_second = 0;  // by Benchmark::writer; 0: unlimited
   uint64_t readwritepercent = 90;  // gets of readrandomwriterandom, in %
   uint64_t duration_ns = 0;        // time limit of a loop; 0: none
+  uint64_t min_time_ns = 0;        // repeat benchmarks for it; 0: run once
   uint64_t warmup_ns = 0;          // before the loops of WarmsUp()
 
   bool use_existing_db = false;

@@ -126,7 +126,7 @@ std::optional<Config> ConfigOf(const std::vector<std::string>& words) {
   try {
     const Action action = ActionOf(argv);
     if (action != Action::kRun && action != Action::kCheck) return {};
-    ParseFlags(argv);
+    ParseFlags(argv, Driver{});
     Config config = ConfigFromFlags();
     RequireWithinLimits(config);
     return config;

@@ -8,7 +8,6 @@
 
 #include "common/cli/after_list.h"
 #include "common/cli/json_output.h"
-#include "common/cli/parse_flags.h"
 #include "common/cli/text_output.h"
 #include "common/stream/leveldb_stream.h"
 #include "tests/runner/runner_fixture.h"
@@ -43,99 +42,6 @@ std::string ComplaintAfter(const char* after) {
                     {"benchmarks", "verify"}});
 }
 
-bool Has(const std::string& text, const char* part) {
-  return text.find(part) != text.npos;
-}
-
-// Returns the error message for these words; empty if they are accepted.
-std::string ComplaintAbout(const std::vector<const char*>& words) {
-  const gflags::FlagSaver saver;
-  try {
-    ParseFlags(words);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-TEST(Words, SetFlagsInEveryFormOfGflags) {
-  const gflags::FlagSaver saver;
-  ParseFlags(std::vector<const char*>{"--num=7", "-reads", "5", "--histogram",
-                                      "--nocompression", "--num", "8"});
-  const Config config = ConfigFromFlags();
-  EXPECT_EQ(config.num, 8u);
-  EXPECT_EQ(config.reads, 5u);
-  EXPECT_TRUE(config.histogram);
-  EXPECT_FALSE(config.compression);
-}
-
-TEST(Words, ThatAreNoFlagsAreRefusedByName) {
-  EXPECT_EQ(ComplaintAbout({"--numm=3"}), "unknown flag --numm=3; see --help");
-  EXPECT_EQ(ComplaintAbout({"--nonum"}), "unknown flag --nonum; see --help");
-  EXPECT_EQ(ComplaintAbout({"--nocompression=1"}),
-            "unknown flag --nocompression=1; see --help");
-  for (const char* word : {"extra", "", "-", "--"}) {
-    EXPECT_EQ(ComplaintAbout({word}),
-              "unexpected argument '" + std::string(word) + "'; see --help");
-  }
-}
-
-TEST(Words, ThatGflagsWouldActOnAreUnknown) {
-  for (const char* word :
-       {"--flagfile=/dev/null", "--helpshort", "--fromenv=num",
-        "--tryfromenv=num", "--undefok=x", "--helpon=x", "--helpmatch=x",
-        "--helppackage", "--helpxml", "--tab_completion_word=x",
-        "--tab_completion_columns=9"}) {
-    EXPECT_TRUE(Has(ComplaintAbout({word}), "unknown flag")) << word;
-  }
-}
-
-Action ActionOfAll(const std::vector<const char*>& words) {
-  return ActionOf(words);
-}
-
-TEST(Actions, AreFoundAmongOtherWords) {
-  EXPECT_EQ(ActionOfAll({}), Action::kRun);
-  EXPECT_EQ(ActionOfAll({"--num=7", "check"}), Action::kRun);
-  EXPECT_EQ(ActionOfAll({"--num=7", "-check", "--check"}), Action::kCheck);
-  EXPECT_EQ(ActionOfAll({"--check", "--describe"}), Action::kDescribe);
-  EXPECT_EQ(ActionOfAll({"--describe", "--version"}), Action::kVersion);
-  EXPECT_EQ(ActionOfAll({"--version", "-helpfull"}), Action::kHelp);
-}
-
-TEST(Actions, AreNoFlags) {
-  const gflags::FlagSaver saver;
-  ParseFlags(std::vector<const char*>{"--num", "--check", "9", "-check"});
-  EXPECT_EQ(ConfigFromFlags().num, 9u);
-}
-
-// Returns the error message about what to do; empty if there is none.
-std::string ComplaintAboutAction(const std::vector<const char*>& words) {
-  try {
-    ActionOf(words);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-TEST(Actions, HaveNoValue) {
-  EXPECT_EQ(ComplaintAboutAction({"--version=3"}),
-            "--version: has no value; write --version");
-  for (const char* word :
-       {"--help=x", "-helpfull=", "--describe=1", "--check=false"}) {
-    EXPECT_TRUE(Has(ComplaintAboutAction({"--num=3", word}), "has no value"));
-  }
-}
-
-TEST(Words, AreLimitedInLength) {
-  const std::string longest = "--db=" + std::string(kMaxWord - 5, 'x');
-  EXPECT_EQ(ComplaintAboutAction({longest.c_str()}), "");
-  const std::string message = ComplaintAboutAction({(longest + "x").c_str()});
-  EXPECT_TRUE(Has(message, "a word of 65537 bytes")) << message;
-  EXPECT_LT(message.size(), 200u);
-}
-
 TEST(Lists, AreLimitedInLength) {
   std::string list = "fillseq";
   for (size_t i = 1; i < kMaxListed; ++i) list += ",overwrite:9";
@@ -153,19 +59,6 @@ TEST(Values, OfMemoryAreLimited) {
               "--cache_size: expected 0 to 2^44, not " + std::string(size));
   }
   EXPECT_TRUE(Has(HelpText(), "from 0 to 2^44"));
-}
-
-TEST(Values, HaveTheTypeOfTheirFlag) {
-  EXPECT_EQ(ComplaintAbout({"--num=1e3"}),
-            "--num: expected a whole number from 1 to 10^16, not '1e3'");
-  EXPECT_EQ(ComplaintAbout({"--reads=x"}),
-            "--reads: expected a whole number from 1 to 10^16, or -1, not "
-            "'x'");
-  EXPECT_EQ(ComplaintAbout({"--compression=maybe"}),
-            "--compression: expected true or false, not 'maybe'");
-  EXPECT_EQ(ComplaintAbout({"--compression_ratio", "half"}),
-            "--compression_ratio: expected a number from 0 to 1, not 'half'");
-  EXPECT_EQ(ComplaintAbout({"--num"}), "--num: needs a value: --num=VALUE");
 }
 
 TEST(After, IsLimitedToWhatABenchmarkCanWrite) {
@@ -371,20 +264,32 @@ TEST_F(OutputTest, TransactionsAreRoundedDownToWholeEntries) {
 }
 
 TEST(RateShare, NeedsAWarmUpAndNoOtherRate) {
-  const Flags shared = {{"rate_share", "0.5"}, {"warmup", "1"}};
-  const auto with = [&](Flags more) {
-    more.insert(more.begin(), shared.begin(), shared.end());
-    return Complaint(more);
-  };
-  EXPECT_EQ(with({}), "");
-  EXPECT_EQ(
-      Complaint({{"rate_share", "0.5"}}),
-      "--rate_share: is a share of the rate of the warm-up; add --warmup");
-  EXPECT_EQ(with({{"rate", "5"}}),
-            "--rate_share: cannot be used with --rate; leave one of them out");
-  EXPECT_EQ(with({{"sine_mix_rate", "true"}, {"sine_d", "9"}, {"sine_a", "1"}}),
-            "--rate_share: cannot be used with --sine_mix_rate; leave one of "
-            "them out");
+  const Flags::value_type share = {"rate_share", "0.5"};
+  const Flags::value_type warmup = {"warmup", "1"};
+  EXPECT_EQ(Complaint({share, warmup}), "");
+  EXPECT_TRUE(Has(Complaint({share}), "add --warmup"));
+  EXPECT_TRUE(Has(Complaint({share, warmup, {"rate", "5"}}), " --rate;"));
+  const Flags swinging = {share,
+                          warmup,
+                          {"sine_mix_rate", "true"},
+                          {"sine_d", "9"},
+                          {"sine_a", "1"}};
+  EXPECT_TRUE(Has(Complaint(swinging), "--sine_mix_rate"));
+}
+
+TEST(MinTime, IsRefusedWithWhatItMakesNoSenseFor) {
+  EXPECT_EQ(Complaint({{"min_time", "0.5"}, {"benchmarks", "fillseq"}}), "");
+  EXPECT_TRUE(Has(Complaint({{"min_time", "0"}}), "--min_time: "));
+  EXPECT_TRUE(Has(Complaint({{"min_time", "-1"}}), "--min_time: "));
+  const Flags others = {{"duration", "1"},     {"warmup", "1"},
+                        {"rate", "5"},         {"stream", "leveldb"},
+                        {"device_stat", "/x"}, {"benchmarks", "overwrite"}};
+  for (const auto& other : others) {
+    const std::string complaint =
+        Complaint({{"benchmarks", "fillseq"}, {"min_time", "0.5"}, other});
+    EXPECT_TRUE(Has(complaint, "--min_time: ")) << complaint;
+    EXPECT_TRUE(Has(complaint, other.first) || Has(complaint, other.second));
+  }
 }
 
 }  // namespace

@@ -1,7 +1,12 @@
-// db_bench's benchmarks that do not use a database.
+// db_bench's benchmarks that do not use a database, and the checksum with which
+// LevelDB is compiled.
 
 #include "common/loops/leveldb_primitives.h"
 
+#include <random>
+#include <vector>
+
+#include "drivers/crc32c/crc32c.h"
 #include "tests/runner/runner_fixture.h"
 
 namespace kvmatrix {
@@ -69,7 +74,7 @@ TEST_F(PrimitiveLoopTest, WithoutTheLibraryIsUnsupported) {
   unable = true;
   const auto m = Run(Wrapped({}), {"crc32c"});
   EXPECT_EQ(m[0].status, Status::kUnsupported);
-  EXPECT_EQ(clock_.readings, 2u);  // of the opening, and of no loop
+  EXPECT_EQ(clock_.readings, 3u);  // none of a loop
 }
 
 TEST_F(PrimitiveLoopTest, DetectsACodecThatLosesBytes) {
@@ -82,6 +87,45 @@ TEST_F(PrimitiveLoopTest, LeavesTheDatabaseAlone) {
   const auto m = Run(Wrapped({}), {"fillseq", "crc32c", "verify"});
   EXPECT_EQ(m[2].status, Status::kOk) << m[2].reason;
   EXPECT_EQ(m[2].run.loop.operations, 500u);
+}
+
+// The definition: bit by bit, with Castagnoli's polynomial in reverse.
+uint32_t BitByBit(uint32_t crc, const uint8_t* data, size_t size) {
+  crc = ~crc;
+  for (size_t i = 0; i < size; ++i) {
+    crc ^= data[i];
+    for (int bit = 0; bit < 8; ++bit)
+      crc = (crc >> 1) ^ (crc & 1 ? 0x82f63b78u : 0);
+  }
+  return ~crc;
+}
+
+class Crc32cTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (crc32c::Extend(0, nullptr, 0) != 0 || !crc32c::InUse())
+      GTEST_SKIP() << "this processor has no such instruction";
+  }
+};
+
+TEST_F(Crc32cTest, HasTheValueOfTheStandardsExample) {
+  constexpr std::string_view kDigits = "123456789";
+  const auto* data = reinterpret_cast<const uint8_t*>(kDigits.data());
+  EXPECT_EQ(crc32c::Extend(0, data, kDigits.size()), 0xe3069283u);
+}
+
+TEST_F(Crc32cTest, EqualsTheDefinitionAtEverySizeAndContinues) {
+  std::mt19937_64 engine(301);
+  std::vector<uint8_t> bytes(300);
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(engine());
+  for (size_t size = 0; size <= bytes.size(); ++size) {
+    const uint32_t expected = BitByBit(0, bytes.data(), size);
+    EXPECT_EQ(crc32c::Extend(0, bytes.data(), size), expected) << size;
+    const size_t first = size / 3;
+    const uint32_t begun = crc32c::Extend(0, bytes.data(), first);
+    EXPECT_EQ(crc32c::Extend(begun, bytes.data() + first, size - first),
+              expected);
+  }
 }
 
 }  // namespace

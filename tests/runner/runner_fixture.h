@@ -17,6 +17,10 @@
 
 namespace kvmatrix {
 
+inline bool Has(const std::string& text, const char* part) {
+  return text.find(part) != text.npos;
+}
+
 class RunnerFixture : public testing::Test {
  protected:
   RunnerFixture() {

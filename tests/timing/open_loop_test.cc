@@ -215,9 +215,8 @@ TEST_F(OpenLoopRuns, HaveNoFiguresIfNothingWasDue) {
   config_.duration_ns = kMilli;
   const Measurement m = Run(Wrapped({}), {"fillseq"}).front();
   EXPECT_EQ(m.status, Status::kError);
-  EXPECT_EQ(
-      m.reason,
-      "no operation was due within --duration; raise --duration or --rate");
+  EXPECT_EQ(m.reason,
+            "no operation was due within --duration; raise it or --rate");
 }
 
 // A call that is not due within the limit is not recorded in the oracle either.
