@@ -1,10 +1,10 @@
 #include "common/loops/scan_loop.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string>
 
+#include "common/oracle/entry_hash.h"
 #include "common/spec/quantities.h"
 #include "common/stream/key_stream.h"
 
@@ -14,24 +14,20 @@ namespace {
 constexpr uint64_t kSampledGets = 10'000;
 constexpr uint64_t kSampledAbsents = 1'000;
 
-// The entries that a scan must visit, one after another.  The next entry is
-// prepared while the engine advances, so that the comparison of its key needs
-// no formatting.
+// The entries that a scan must visit, one after another.
 class Sequence {
  public:
   Sequence(const ThreadContext& context, Order order)
       : w_(context),
         forward_(order == Order::kForward),
-        writer_(context.config.key_shape()),
-        key_(writer_.shape().size(), writer_.shape().pad()) {
+        key_(context.config.key_shape()) {
     Expect(forward_ ? w_.oracle.NextPresent(0)
                     : w_.oracle.PreviousPresent(w_.oracle.key_space()));
   }
 
   // Checks the entry that the scan visits.
-  [[gnu::always_inline]] void Visit(std::string_view key,
-                                    std::string_view value) {
-    if (KeyIsNext(key)) [[likely]] {
+  void Visit(std::string_view key, std::string_view value) {
+    if (!at_end_ && key == key_.Set(expected_.key)) [[likely]] {
       w_.check.ExpectPresentValue(expected_, value);
       Expect(After(expected_.key));
     } else {
@@ -40,19 +36,9 @@ class Sequence {
   }
 
  private:
-  bool KeyIsNext(std::string_view key) const {
-    if (key.size() != key_.size() || at_end_) return false;
-    if (key.size() != kKeyDigits) return key == key_;
-    uint64_t visited[2], next[2];  // the usual size, without a call
-    std::memcpy(visited, key.data(), sizeof(visited));
-    std::memcpy(next, key_.data(), sizeof(next));
-    return ((visited[0] ^ next[0]) | (visited[1] ^ next[1])) == 0;
-  }
-
   // The scan visits an unexpected entry.  Resumes behind it, so that one
   // skipped entry counts as one failure and not as one for every later entry.
-  [[gnu::noinline]] void VisitAnother(std::string_view key,
-                                      std::string_view value) {
+  void VisitAnother(std::string_view key, std::string_view value) {
     const std::optional<uint64_t> index = w_.check.VisitEntry(key, value);
     if (!index) return;
     w_.check.Fail("a scan is out of order or skips entries at", key);
@@ -61,7 +47,7 @@ class Sequence {
   }
 
   // Returns the key that a scan visits after `key`.
-  [[gnu::always_inline]] uint64_t After(uint64_t key) const {
+  uint64_t After(uint64_t key) const {
     return forward_ ? w_.oracle.NextPresent(key + 1)
                     : w_.oracle.PreviousPresent(key);
   }
@@ -69,47 +55,44 @@ class Sequence {
   // Prepares the entry of `key`, or the end of the scan.
   void Expect(uint64_t key) {
     at_end_ = key >= w_.oracle.key_space();
-    if (at_end_) return;
-    WriteKey(key);
-    expected_ = w_.check.ExpectedOf(key);
-    w_.values.Prefetch(expected_.root);
-  }
-
-  // Formats the next key.  A decimal key usually differs from its predecessor
-  // in the last digit only.  The difference is unsigned: a backward step across
-  // a multiple of ten wraps around to a number above 9.
-  void WriteKey(uint64_t key) {
-    const uint64_t last = key_.back() - '0' + (key - expected_.key);
-    if (decimal_ && last < 10) {
-      key_.back() = static_cast<char>('0' + last);
-    } else {
-      writer_.Write(key, key_.data());
-    }
+    if (!at_end_) expected_ = w_.check.ExpectedOf(key);
   }
 
   const ThreadContext& w_;
   const bool forward_;
-  const KeyWriter writer_;
-  const bool decimal_ = writer_.shape().format() == KeyFormat::kDecimal;
-  std::string key_;  // of the next entry
+  KeyBuffer key_;  // of the next entry
   Expected expected_{};
   bool at_end_ = false;  // no entry is left to visit
 };
 
-// Returns the hash of an entry: of its bytes, not of what they ought to be.
-uint64_t HashEntry(std::string_view key, std::string_view value) {
-  return MixProduct(HashBytes(key), HashBytes(value));
-}
+// What the entries of a scan ought to be, or were.
+struct Scanned {
+  // By which the hash is multiplied before that of another entry is added.
+  static constexpr uint64_t kInOrder = 0x9e3779b97f4a7c15;
+  static constexpr uint64_t kInAnyOrder = 1;
 
-// Returns the sum of the hashes of all entries that must be present, with each
-// value generated as for a write.
-uint64_t WrittenDigest(const ThreadContext& w) {
+  [[gnu::always_inline]] void Add(std::string_view key,
+                                  std::string_view value) {
+    hash = hash * factor + EntryHash(key, value);
+  }
+
+  uint64_t factor = kInOrder;
+  uint64_t hash = 0;
+  Oracle::Contents entries = {};
+};
+
+// Returns the first `limit` present entries in an order, each value generated
+// as for a write.
+Scanned Written(const ThreadContext& w, Order order, uint64_t limit,
+                uint64_t factor) {
+  Scanned all{factor};
   KeyBuffer key(w.config.key_shape());
   std::string value(w.values.buffer_size(), 0);
-  uint64_t digest = 0;
+  const bool forward = order == Order::kForward;
   const uint64_t end = w.oracle.key_space();
-  for (uint64_t index = w.oracle.NextPresent(0); index < end;
-       index = w.oracle.NextPresent(index + 1)) {
+  uint64_t index =
+      forward ? w.oracle.NextPresent(0) : w.oracle.PreviousPresent(end);
+  while (index < end && all.entries.entries < limit) {
     const auto [_, version, root] = w.check.ExpectedOf(index);
     size_t size = 0;
     if (w.oracle.HasSizes()) {
@@ -119,35 +102,56 @@ uint64_t WrittenDigest(const ThreadContext& w) {
     } else {
       size = w.values.Write(index, version, value.data());
     }
-    digest += HashEntry(key.Set(index), {value.data(), size});
+    all.Add(key.Set(index), {value.data(), size});
+    ++all.entries.entries;
+    all.entries.value_bytes += size;
+    all.entries.digest += Values::Fingerprint(root);
+    index = forward ? w.oracle.NextPresent(index + 1)
+                    : w.oracle.PreviousPresent(index);
   }
-  return digest;
+  return all;
 }
 
-// Scans at most `limit` entries from one end.  `digest` receives the sum of
-// the hashes of the entries as the engine returned them, unless it is null.
-LoopResult VisitEntries(const ThreadContext& w, Session& session, Order order,
-                        uint64_t limit, bool ordered, uint64_t* digest) {
+// Scans from one end and passes at most `limit` entries to `visit`, timed.
+template <typename Visit>  // void(std::string_view key, std::string_view value)
+LoopResult TimeScan(const ThreadContext& w, Session& session, Order order,
+                    uint64_t limit, Visit visit) {
   uint64_t operations = 0;
+  uint64_t next_check = 0;
+  const auto check = [&]() __attribute__((noinline)) {
+    const bool continues = w.meter.Continue(operations) && operations < limit;
+    next_check = std::min(w.meter.next_check(), limit);
+    return continues;
+  };
+  w.meter.Start();
+  session.Scan({}, order, [&](std::string_view key, std::string_view value) {
+    visit(key, value);
+    return ++operations < next_check || check();
+  });
+  return {.operations = operations, .loop_ns = w.meter.StopNs(operations)};
+}
+
+// Scans at most `limit` entries from one end, and compares each.
+void CheckEach(const ThreadContext& w, Session& session, Order order,
+               uint64_t limit) {
   Sequence sequence(w, order);
-  const auto visit = [&](std::string_view key, std::string_view value) {
-    if (digest != nullptr) *digest += HashEntry(key, value);
-    if (ordered) {
+  uint64_t visited = 0;
+  session.Scan({}, order, [&](std::string_view key, std::string_view value) {
+    // A driver that stores nothing has no order to check.
+    if (w.driver.stores) {
       sequence.Visit(key, value);
     } else {
       w.check.VisitEntry(key, value);
     }
-    return w.meter.Continue(++operations) && operations < limit;
-  };
-  w.meter.Start();
-  session.Scan({}, order, visit);
-  const uint64_t loop_ns = w.meter.StopNs(operations);
-  const uint64_t found = w.check.found();
-  return {.operations = operations,
-          .loop_ns = loop_ns,
-          .found = found,
-          .digest = w.check.digest(),
-          .bytes = found * w.config.key_size + w.check.value_bytes()};
+    return ++visited < limit;
+  });
+}
+
+// Sets what the tally of the checks says.
+void Tally(const ThreadContext& w, LoopResult& result) {
+  result.found = w.check.found();
+  result.digest = w.check.digest();
+  result.bytes = result.found * w.config.key_size + w.check.value_bytes();
 }
 
 void SampleGets(const ThreadContext& w, Session& session) {
@@ -197,36 +201,74 @@ void CheckComplete(const ThreadContext& w, const LoopResult& loop,
   }
 }
 
+// The loop has no time to compare each entry: it hashes them, in their order.
+// What the hash ought to be is computed before the clock starts, because other
+// threads may still be scanning when this one has ended.  If the hashes differ,
+// a second scan finds the entry.
 LoopResult RunScan(const ThreadContext& w, Session& session) {
   const Order order = w.benchmark.access == Access::kForward ? Order::kForward
                                                              : Order::kBackward;
   const uint64_t reads = ReadsOf(w.benchmark, w.config);
-  // A driver that stores nothing has no order to check.
-  const bool ordered = w.driver.stores;
-  LoopResult result = VisitEntries(w, session, order, reads, ordered, nullptr);
-  if (!w.meter.expired()) result.scan_limit = reads;
+  Scanned due = Written(w, order, reads, Scanned::kInOrder);
+  Scanned received;
+  LoopResult result =
+      TimeScan(w, session, order, reads,
+               [&](std::string_view key, std::string_view value) {
+                 received.Add(key, value);
+               });
+  if (!w.meter.expired()) {
+    result.scan_limit = reads;
+  } else if (result.operations < due.entries.entries) {
+    due = Written(w, order, result.operations, Scanned::kInOrder);
+  }
+  if (w.driver.stores && received.hash == due.hash) {
+    w.check.Accept(due.entries);
+  } else if (result.operations > 0) {
+    CheckEach(w, session, order, result.operations);
+    // CheckComplete() says so if there were too few.
+    if (w.driver.stores && w.check.Reason().empty() &&
+        result.operations == due.entries.entries) {
+      w.check.Fail("a scan returns other entries than the next", "one");
+    }
+  }
+  Tally(w, result);
   return result;
 }
 
 LoopResult RunVerify(const ThreadContext& w, Session& session) {
+  const bool digests_only = w.benchmark.digests_only;
   const bool ordered = w.driver.scans != ScanSupport::kUnordered &&
                        w.config.key_shape().ordered();
   // One entry more than expected is enough to detect a surplus.
   const Oracle::Contents all = w.oracle.Sum(w.values);
   const uint64_t limit = all.entries + 1;
-  uint64_t received = 0;
+  Scanned received{Scanned::kInAnyOrder};
+  Sequence sequence(w, Order::kForward);
   LoopResult result =
-      VisitEntries(w, session, Order::kForward, limit, ordered, &received);
+      TimeScan(w, session, Order::kForward, limit,
+               [&](std::string_view key, std::string_view value) {
+                 received.Add(key, value);
+                 if (digests_only) return;
+                 if (ordered) {
+                   sequence.Visit(key, value);
+                 } else {
+                   w.check.VisitEntry(key, value);
+                 }
+               });
+  const Scanned due = Written(w, Order::kForward, limit, Scanned::kInAnyOrder);
+  if (digests_only && received.hash == due.hash) w.check.Accept(due.entries);
+  Tally(w, result);
   result.scan_limit = limit;
   CheckComplete(w, result, all);
-  result.digest = received;
-  if (w.driver.stores && received != WrittenDigest(w)) {
+  result.digest = received.hash;
+  if (w.driver.stores && received.hash != due.hash) {
     w.check.Fail("the bytes of a scan have another digest than those",
                  "written");
   }
   // Otherwise the caller would check the scan a second time, with a tally that
   // then includes the sampled gets.
   result.scan_limit.reset();
+  if (digests_only) return result;
   SampleGets(w, session);
   SampleAbsents(w, session);
   return result;

@@ -32,10 +32,7 @@ void Check::ExpectValueBetween(uint64_t key, const Oracle::Observed& before,
   for (uint32_t version = last; version >= first; --version) {
     const uint64_t root = values_.Root(key, version);
     if (!Matches({key, version, root}, *value)) continue;
-    ++found_;
-    value_bytes_ += value->size();
-    digest_ += Values::Fingerprint(root);
-    return;
+    return Accept({1, value->size(), Values::Fingerprint(root)});
   }
   MismatchBetween(key, first, last, value);
 }

@@ -109,6 +109,9 @@ class Meter {
     return operations < next_check_ || CheckClock(operations);
   }
 
+  // Continue() only returns true for fewer operations than this.
+  uint64_t next_check() const { return times_calls() ? 0 : next_check_; }
+
   // True if the time limit or the failure of another thread ended the loop.
   bool expired() const { return expired_; }
 

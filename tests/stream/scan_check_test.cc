@@ -1,5 +1,6 @@
 // Every byte that a scan or a seek visits is compared.
 
+#include "common/oracle/entry_hash.h"
 #include "common/stream/leveldb_stream.h"
 #include "tests/runner/runner_fixture.h"
 
@@ -30,6 +31,67 @@ class ScanCheckTest : public RunnerFixture {
     EXPECT_EQ(m.status, Status::kWrong) << m.benchmark->name << " byte " << at;
   }
 };
+
+TEST_F(ScanCheckTest, EveryEntryCountsOnceAndInItsPlace) {
+  using Entries = std::vector<std::pair<std::string, std::string>>;
+  const auto status = [&](auto change) {
+    Behaviour behaviour;
+    behaviour.scan = [=](Session& session, std::string_view start, Order order,
+                         const Visitor& visit) {
+      Entries entries;
+      session.Scan(start, order, [&](auto key, auto value) {
+        entries.emplace_back(key, value);
+        return true;
+      });
+      change(entries);
+      for (const auto& [key, value] : entries) {
+        if (!visit(key, value)) return;
+      }
+    };
+    return Run(Wrapped(behaviour), {"fillrandom", "readseq"})[1].status;
+  };
+  EXPECT_EQ(status([](Entries&) {}), Status::kOk);
+  EXPECT_EQ(status([](Entries& e) { std::swap(e[3], e[4]); }), Status::kWrong);
+  EXPECT_EQ(status([](Entries& e) { std::swap(e[3].second, e[8].second); }),
+            Status::kWrong);
+  EXPECT_EQ(status([](Entries& e) { e[3] = e[4]; }), Status::kWrong);
+  EXPECT_EQ(status([](Entries& e) { e.erase(e.begin() + 3); }), Status::kWrong);
+  EXPECT_EQ(status([](Entries& e) { e.pop_back(); }), Status::kWrong);
+  EXPECT_EQ(status([](Entries& e) { e.emplace_back(e[0]); }), Status::kWrong);
+  EXPECT_EQ(status([](Entries& e) { e.clear(); }), Status::kWrong);
+}
+
+TEST_F(ScanCheckTest, AnEntryThatIsWrongOnlyOnceCounts) {
+  bool damaged = false;
+  const auto flip = [&damaged](std::string&, std::string& value) {
+    if (!damaged) value[0] ^= 1;
+    damaged = true;
+  };
+  const Measurement m = Damaged("readseq", kDamaged, flip);
+  EXPECT_EQ(m.status, Status::kWrong);
+  EXPECT_FALSE(m.reason.empty());
+}
+
+TEST(EntryHash, DependsOnEveryByteAndEverySize) {
+  std::set<uint64_t> hashes;
+  size_t texts = 0;
+  const auto add = [&](std::string_view key, std::string_view value) {
+    hashes.insert(EntryHash(key, value));
+    EXPECT_EQ(EntryHash(key, value), EntryHashBy<CrcByTable>(key, value));
+    ++texts;
+  };
+  const std::string bytes(2000, 'x');
+  for (size_t size = 0; size <= bytes.size(); ++size) {
+    add(bytes.substr(0, 16), bytes.substr(0, size));
+    if (size <= 64 && size != 16) add(bytes.substr(0, size), bytes.substr(16));
+    if (size == bytes.size()) continue;
+    std::string changed = bytes;
+    changed[size] = 'y';
+    add(bytes.substr(0, 16), changed);
+    add(changed, bytes.substr(0, 16));
+  }
+  EXPECT_EQ(hashes.size(), texts);
+}
 
 TEST_F(ScanCheckTest, EveryByteOfAKeyCounts) {
   for (const uint64_t size : {8, 16, 24}) {
