@@ -316,6 +316,10 @@ struct Driver {
   bool (*rehearses)() = nullptr;  // not null: compiled just in time, and slow
                                   // until it has run; true: is to be warmed up
   bool hides_barriers = false;  // calls the kernel itself: they are not counted
+
+  // What the program that --stream replays sets for this engine, as words of a
+  // command line; empty if it has no such program.
+  std::span<const char* const> program_flags = {};
 };
 
 extern const Driver kDriver;

@@ -10,6 +10,19 @@ namespace {
 // "Some records may be missing and the database may be broken."
 constexpr char kDocument[] = "https://dbmx.net/kyotocabinet/spex.html";
 
+// db_bench_tree_db.cc, Open(); HashDB has no such program.
+constexpr const char* kTreeFlags[] = {
+    "--page_size=1024",
+    "--small",
+    "--linear",
+    "--map_size=268435456",
+    "--noautotran",
+    "--cache_size=4194304",
+    "--benchmarks=fillseq,fillseqsync,fillrandsync,fillrandom,overwrite,"
+    "readrandom,readseq,fillrand100K,fillseq100K,readseq100K,readrand100K"};
+constexpr std::span<const char* const> kProgramFlags(
+    kTreeFlags, kTree ? std::size(kTreeFlags) : 0);
+
 constexpr int64_t kDefaultBuckets = 64
                                     << 10;  // of TreeDB: kcplantdb.h, DEFBNUM
 
@@ -167,6 +180,7 @@ const Driver kDriver = {
     .open = [](const Options& options) -> std::unique_ptr<Database> {
       return std::make_unique<Kyoto>(options);
     },
-    .mixes_durability = true};
+    .mixes_durability = true,
+    .program_flags = kProgramFlags};
 
 }  // namespace kvmatrix

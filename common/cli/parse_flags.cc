@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/cli/flags.h"
+#include "common/stream/leveldb_stream.h"
 
 namespace kvmatrix {
 namespace {
@@ -139,10 +140,21 @@ Action ActionOf(std::span<const char* const> words) {
   return first;
 }
 
-void ParseFlags(std::span<const char* const> words) {
+std::span<const char* const> ProgramFlags(const Driver& driver,
+                                          StreamKind stream) {
+  if (stream != StreamKind::kDbBenchOneSeed) return {};
+  return driver.program_flags;
+}
+
+void ParseFlags(std::span<const char* const> words, const Driver& driver) {
   std::vector<const char*> flags(words.begin(), words.end());
   std::erase_if(flags, [](const char* word) { return FindAction(word); });
   ParseWords(flags);
+  const std::string stream =
+      gflags::GetCommandLineFlagInfoOrDie("stream").current_value;
+  if (stream != StreamName(StreamKind::kDbBenchOneSeed)) return;
+  ParseWords(ProgramFlags(driver, StreamKind::kDbBenchOneSeed));
+  ParseWords(flags);  // which override those of the program
 }
 
 }  // namespace kvmatrix

@@ -9,6 +9,9 @@
 #include <span>
 #include <string_view>
 
+#include "common/driver.h"
+#include "common/spec/config.h"
+
 namespace kvmatrix {
 
 // The longest word on the command line, in bytes.
@@ -33,7 +36,14 @@ Action ActionOf(std::span<const char* const> words);
 // Throws UsageError for the first word that is not a flag of the table or of
 // the driver, and for the first value that has not the type of its flag.
 // Ranges are checked by ConfigFromFlags(), except kMaxEngineNumber.
-void ParseFlags(std::span<const char* const> words);
+//
+// If they replay another program (--stream), flags that they leave out are set
+// as in that program: to driver.program_flags.
+void ParseFlags(std::span<const char* const> words, const Driver& driver);
+
+// Returns the words that ParseFlags() adds: `driver.program_flags`, or none.
+std::span<const char* const> ProgramFlags(const Driver& driver,
+                                          StreamKind stream);
 
 }  // namespace kvmatrix
 

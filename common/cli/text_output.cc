@@ -6,6 +6,7 @@
 
 #include "common/cli/console.h"
 #include "common/cli/executable.h"
+#include "common/cli/parse_flags.h"
 #include "common/cli/provenance.h"
 #include "common/spec/size_law.h"
 #include "common/stream/from_config.h"
@@ -79,6 +80,9 @@ std::string Message(const Measurement& m) {
   if (m.run.trace.open_loop)
     message += " (open loop: including pauses between calls)";
   if (!m.verified) message += " (not verified)";
+  if (const size_t passes = m.passes.size(); passes > 1) {
+    message += " (" + std::to_string(passes) + " passes)";
+  }
   if (m.ending == Ending::kKilled) message += " (killed)";
   return message;
 }
@@ -153,6 +157,14 @@ std::string WarmUpText(const std::optional<Rehearsal>& rehearsal) {
                 rehearsal->steady ? "steady" : "no steady state");
 }
 
+// Returns what the replayed program sets and the command line may override.
+std::string ProgramText(std::span<const char* const> flags) {
+  if (flags.empty()) return "";
+  std::string text = "Program:   ";
+  for (const char* const flag : flags) text += Format(" %s", flag);
+  return text + ", unless set otherwise\n";
+}
+
 }  // namespace
 
 std::string HeaderText(const Config& config, const Driver& driver) {
@@ -177,6 +189,7 @@ std::string HeaderText(const Config& config, const Driver& driver) {
     text +=
         "Seeds:      those of the replayed program; --seed only determines "
         "what an audit\n            samples\n";
+    text += ProgramText(ProgramFlags(driver, config.stream));
   }
   if (config.value_size == 0) {
     text +=
