@@ -135,6 +135,7 @@ def _rows(run: Run) -> Iterator[list[Any]]:
         values = [record.get(name) for name in _COLUMNS] + _derived(m)
         values += [record.get(name) for name in _LATER] + [m.line in again]
         values.append(stamp_of(record, run.plan.engine(m.record["engine"]).passports))
+        values += _passes(m)
         values += [v for name, _, keys in _OBJECTS for v in _values(m, name, keys)]
         values += [v for name in _HISTOGRAMS for v in _percentiles(m, name)]
         yield values + [_pairs(m.record.get(name)) for name in _OPEN]
@@ -155,6 +156,7 @@ def _header() -> list[str]:
         *_LATER,
         "superseded",
         "durability_class",
+        *("passes", "first_pass_ns"),
         *inner,
         *times,
         *_OPEN,
@@ -166,6 +168,14 @@ def _derived(m: Measurement) -> list[Any]:
     rate = None if m.ops_per_sec is None else f"{m.ops_per_sec:.3f}"
     audited = [audit.get("status"), audit.get("audit_ns")] if audit else [None, None]
     return [rate, *audited, build.get("assertions")]
+
+
+def _passes(m: Measurement) -> list[int | None]:
+    """Return the number of passes, and the loop and flush of the first."""
+    passes = m.record.get("passes")
+    if not passes:
+        return [None, None]
+    return [len(passes), passes[0]["loop_ns"] + passes[0]["flush_ns"]]
 
 
 def _values(m: Measurement, name: str, keys: tuple[str, ...]) -> list[Any]:

@@ -130,6 +130,7 @@ class Scenario:
     exclude: Mapping[str, str]  # engine -> reason
     fill: tuple[str, ...] = ()  # what fills its databases; (): the benchmark decides
     state: str = ""  # what they start from; "": the benchmark decides
+    data_fits: bool = False  # engines may keep all of it in their cache and buffers
     family: str = ""
     swept: Flags = field(default_factory=dict)
     regime: Regime | None = None  # memory and disk of its processes; None: usual
@@ -138,6 +139,8 @@ class Scenario:
     def explanation(self) -> str:
         """The analysis, and what its processes have if that is unusual."""
         more = f" Every process has {self.regime.text}." if self.regime else ""
+        if self.data_fits:
+            more += " Engines may keep all data in their cache and buffers."
         return self.analysis + more
 
 

@@ -132,8 +132,9 @@ def scenario_documents(scenarios: Iterable[Scenario]) -> list[dict[str, Any]]:
 
 def _scenario_document(scenario: Scenario) -> dict[str, Any]:
     document = asdict(scenario)
-    if scenario.regime is None:
-        del document["regime"]
+    for name in ("data_fits", "regime"):
+        if not document[name]:
+            del document[name]
     lists = {"benchmarks": list(scenario.benchmarks), "fill": list(scenario.fill)}
     return {**document, **lists}
 
@@ -362,6 +363,7 @@ def _scenario_of(entry: Document) -> Scenario:
         exclude=entry["exclude"],
         fill=tuple(entry.get("fill") or ()),
         state=entry.get("state") or "",
+        data_fits=bool(entry.get("data_fits")),
         family=entry.get("family") or "",
         swept=entry.get("swept") or {},
         regime=Regime.of(entry.get("regime")),

@@ -92,6 +92,16 @@ class JitWarmup(TypedDict):
     steady: bool
 
 
+class PassFigures(TypedDict):
+    """The times of one pass; those of the record are their sums."""
+
+    open_ns: int
+    loop_ns: int
+    flush_ns: int
+    settle_ns: int
+    close_ns: int
+
+
 class WriterFigures(TypedDict):
     """The single writer alongside the readers; the readers are the operations."""
 
@@ -246,6 +256,7 @@ Record = TypedDict(
         "ops_by_thread": Sequence[int] | None,
         "warmup_ops_by_thread": Sequence[int] | None,  # absent in old lines
         "jit_warmup": JitWarmup | None,  # absent without one
+        "passes": Sequence[PassFigures],  # absent without min_time
         "ops_by_type": Mapping[str, int] | None,
         "latency_by_type_ns": Mapping[str, Histogram | None] | None,
         "writer": WriterFigures | None,
@@ -274,6 +285,11 @@ def count_of(record: Record, key: str) -> int | None:
     """Return a count by its key; None if it is unknown."""
     number = record.get(key)
     return number if isinstance(number, int) else None
+
+
+def passes_of(record: Record) -> int:
+    """Return how often the work was done; what a record counts is of all passes."""
+    return len(record.get("passes") or ()) or 1
 
 
 def histogram_of(record: Record, key: str) -> Histogram | None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 LEAST_SIZES = 3
 LEVEL = 0.9  # of an interval: a true value is above it in 5 % of cases, below in 5 %
@@ -20,6 +21,9 @@ _NOISE_WEIGHT = 4.0  # weight of that prior, in measurements
 _MOST_CONSTANT = 0.9  # largest constant part, as a share of the smallest value
 _LEAST_S = 1e-3  # shorter times are noise and do not matter for a prediction
 _LEAST_BYTES = 1 << 20
+
+
+_T = TypeVar("_T", float, "Prediction")
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ PARTS: Mapping[str, ExponentPrior] = {
     "audit": _WORK,
     "rest": ExponentPrior(0.7, 0.4),
 }
+_REPEATED = ("loop", "settle", "rest")  # in each pass
 DISK = ExponentPrior(1.0, 0.05, constant=True)  # constant: preallocated files and logs
 MEMORY = ExponentPrior(0.5, 1.0)  # a fixed cache, or an index of all keys
 
@@ -86,7 +91,8 @@ class SizeSample:
 
     The time of the loop is proportional to `work`: its operations, or its entries if
     the loop is one operation.  `seconds` are by PARTS, with "prepare" only for the
-    repetition that filled the database.  `memory_bytes` is the engine's share.
+    repetition that filled the database.  `memory_bytes` is the engine's share.  The
+    work was done in `passes`, which only the times include.
     """
 
     num: int
@@ -94,6 +100,16 @@ class SizeSample:
     seconds: Mapping[str, float]
     memory_bytes: float | None
     disk_bytes: float | None
+    passes: int = 1
+
+    @property
+    def single(self) -> SizeSample:
+        """The same with one pass."""
+        seconds = {
+            part: _of_passes(part, each, 1 / self.passes)
+            for part, each in self.seconds.items()
+        }
+        return replace(self, seconds=seconds, passes=1)
 
 
 @dataclass(frozen=True)
@@ -129,14 +145,18 @@ class TooFew(Exception):
 
 
 def estimate_repetition(
-    samples: Sequence[SizeSample], prepared: Sequence[SizePoint], num: int, work: int
+    samples: Sequence[SizeSample],
+    prepared: Sequence[SizePoint],
+    num: int,
+    work: int,
+    least_s: float = 0.0,
 ) -> RepetitionEstimate:
     """Return the predicted cost of `work` operations on `num` entries.
 
-    `prepared` has the seconds of fills.  Only samples of at most `num` entries are
-    used.  Raises TooFew.
+    `prepared` has the seconds of fills.  The work is repeated in passes for at least
+    `least_s`.  Only samples of at most `num` entries are used.  Raises TooFew.
     """
-    below = [sample for sample in samples if sample.num <= num]
+    below = [sample.single for sample in samples if sample.num <= num]
     sizes = tuple(sorted({sample.num for sample in below}))
     if len(sizes) < LEAST_SIZES:
         raise TooFew(sizes)
@@ -150,12 +170,19 @@ def estimate_repetition(
         for part, growth in PARTS.items()
         if (predicted := _seconds(below, prepared, part, growth, num, work))
     }
+    loop_s = seconds["loop"].middle if "loop" in seconds else least_s
+    passes = max(1, math.ceil(least_s / loop_s)) if least_s else 1
     return RepetitionEstimate(
-        seconds,
+        {part: _of_passes(part, one, passes) for part, one in seconds.items()},
         _extrapolated(known(lambda s: s.memory_bytes), num, MEMORY, _LEAST_BYTES),
         _extrapolated(known(lambda s: s.disk_bytes), num, DISK, _LEAST_BYTES),
         sizes,
     )
+
+
+def _of_passes(part: str, one: _T, passes: float) -> _T:
+    """Return the time of a part, of which each pass adds one."""
+    return one * passes if part in _REPEATED else one
 
 
 def predict(points: Sequence[SizePoint], num: int, growth: ExponentPrior) -> Prediction:

@@ -353,9 +353,9 @@ def process_flags(
 ) -> dict[str, Flag]:
     """Return the flags of a cell as one of its processes gets them.
 
-    Only a measurement has several threads, a time limit or a warm-up.  The others get
-    the reads of all threads, which decide how many keys a load of records leaves room
-    for.  A pace applies only to latency repetitions, which add it themselves.
+    Only a measurement has several threads, passes, a time limit or a warm-up.  The
+    others get the reads of all threads, which decide how many keys a load of records
+    leaves room for.  A pace applies only to latency repetitions: see paced().
     """
     selected = {key: value for key, value in flags.items() if key not in PACES}
     if not measured or benchmark.threads(flags) == 1:
@@ -364,6 +364,15 @@ def process_flags(
             all_reads = threads * (reads if reads >= 0 else int(flags["num"]))
             selected["reads"] = min(all_reads, int(FLAGS["reads"].most))
     if not measured:
-        selected.pop("duration", None)
-        selected.pop("warmup", None)
+        for name in ("duration", "min_time", "warmup"):
+            selected.pop(name, None)
     return selected
+
+
+def paced(flags: Mapping[str, Flag], pace: Mapping[str, Flag]) -> dict[str, Flag]:
+    """Return the flags of a process with a pace, see Benchmark.pace(), or without one.
+
+    An open loop is as long as its pace makes it: it is not repeated.
+    """
+    kept = {k: v for k, v in flags.items() if not (pace and k == "min_time")}
+    return {**kept, **pace}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from report.model.record import KILLED, Record
+from report.model.record import KILLED, Record, passes_of
 from report.trust.rule import Context, Rule
 
 # Prefix of the reason where data was lost by a process killed right after its flush.
@@ -20,8 +20,13 @@ def nothing_after_kill(record: Record, context: Context) -> str:
     if record["ending"] != KILLED:
         return ""
     later: dict[str, object]
-    later = {key: record.get(key) for key in ("settle_ns", "close_ns", "idle_cpu_ns")}
-    later |= {f"deferred.{key}": value for key, value in record["deferred"].items()}
+    if passes_of(record) > 1:
+        last = record["passes"][-1]
+        later = {"settle_ns": last["settle_ns"], "close_ns": last["close_ns"]}
+    else:
+        names = ("settle_ns", "close_ns", "idle_cpu_ns")
+        later = {key: record.get(key) for key in names}
+        later |= {f"deferred.{key}": value for key, value in record["deferred"].items()}
     done = next((key for key, value in later.items() if value), "")
     return f"{done} is {later[done]}, but the process was killed" if done else ""
 

@@ -16,7 +16,7 @@ from typing import cast
 
 from report.model.attempts import group
 from report.model.plan import LATENCY, Plan
-from report.model.record import Record
+from report.model.record import Record, passes_of
 from report.model.run import DISPUTED, Measurement, Run
 from report.model.run_folder import RecordedRun, load
 from report.trust.cell_context import context_of_cell
@@ -132,14 +132,14 @@ def _believed(
 def _work(record: Record) -> Work:
     """Return the work of a line: lines with equal work must have equal digests.
 
-    It includes the operations and those of the warm-up, since a time limit can end
-    either anywhere, and num, which the settings of an engine can change.
+    It includes the operations of a pass and those of the warm-up, since a time limit
+    can end either anywhere, and num, which the settings of an engine can change.
     """
     return (
         record["scenario"],
         record["benchmark"],
         record["repetition"],
-        record["ops"],
+        record["ops"] // passes_of(record),
         f"{record['options'].get('num')} {record.get('warmup_ops_by_thread')}",
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from report.model.record import Record
+from report.model.record import Record, passes_of
 from report.terms.regime import Regime
 from report.terms.rulebook import Benchmark, Flags
 
@@ -68,7 +68,8 @@ class Context:
         """Return the number of calls to the engine; batches do not span threads."""
         batch = self.benchmark.batch_entries(self.flags) if self.tells_work else 1
         by_thread = record.get("ops_by_thread") if batch > 1 else None
-        return sum(-(-n // batch) for n in by_thread or [record["ops"]])
+        of_all, passes = by_thread or [record["ops"]], passes_of(record)
+        return passes * sum(-(-n // passes // batch) for n in of_all)
 
     def is_asked_for_latency(self, record: Record) -> bool:
         """Return True if the record must have latencies.

@@ -13,6 +13,7 @@ from report.trust import (
     ending_rules,
     latency_rules,
     operation_rules,
+    pass_rules,
     regime_rules,
     size_rules,
     timeline_rules,
@@ -21,6 +22,7 @@ from report.trust.rule import Context, Rule
 
 RULES: tuple[Rule, ...] = (
     *operation_rules.RULES,
+    *pass_rules.RULES,
     *ending_rules.RULES,
     *timeline_rules.RULES,
     *latency_rules.RULES,

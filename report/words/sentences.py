@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from report.model.record import passes_of
 from report.model.run import Run
 from report.stats import repetition_stats
 from report.terms import numbers, titles
@@ -258,12 +260,24 @@ def _facts(row: Row) -> list[str]:
             facts.append(form.format(numbers.seconds(notable_ns)))
     if row.processors is not None:
         facts.append(f"uses {row.processors:.1f} processors")
-    facts += _jit_warmup(row)
+    facts += [*_passes(row), *_jit_warmup(row)]
     if row.most_stalled is not None:
         count = numbers.count(row.most_stalled.figure("stall_count") or 0, "stall")
         stalled_ns = row.most_stalled.figure("stalled_ns") or 0
         facts.append(f"{count}, {numbers.seconds(stalled_ns)} in all")
     return facts
+
+
+def _passes(row: Row) -> list[str]:
+    """Return how often the work was done, and how fast the first time alone was."""
+    repeated = [m.record for m in row.repetitions if passes_of(m.record) > 1]
+    if not repeated:
+        return []
+    made = sorted({passes_of(record) for record in repeated})
+    count = "–".join(str(n) for n in dict.fromkeys((made[0], made[-1])))
+    worked_ns = [[p["loop_ns"] + p["flush_ns"] for p in r["passes"]] for r in repeated]
+    first = statistics.median(sum(ns) / len(ns) / max(1, ns[0]) for ns in worked_ns)
+    return [f"{count} passes, the first alone at {numbers.times(first)} this rate"]
 
 
 def _jit_warmup(row: Row) -> list[str]:

@@ -15,7 +15,7 @@ MOST_SYNC_OPS = 100  # some engines wait for the disk six times per operation
 MOST_BYTES = 16 << 20  # of entries in one database
 LEAST_TIMEOUT_S = 120.0
 # Work ended by a clock is never the same twice.
-_LIMITS = ("duration", "warmup", *PACES)
+_LIMITS = ("duration", "min_time", "warmup", *PACES)
 
 
 def reduced_plan(plan: Plan, cell: CellName) -> Plan:

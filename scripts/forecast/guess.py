@@ -6,6 +6,8 @@ machine with two processors.  A guess gives the order of magnitude of a run and
 weighs its cells.  A sync depends on the disk and the engine: 2 to 15 ms there.
 """
 
+import math
+
 from report.model.plan import CellName, InitialState, Plan
 from report.terms.rulebook import REORGANISED, Benchmark, Flags
 from scripts.planning.disk_room import value_bytes
@@ -29,6 +31,7 @@ _TYPE_S = {
     **dict.fromkeys(("scan", "scanreverse", "seek"), 2e-5),
     "readmodifywrite": 1.4e-5,
 }
+_PASS_S = 0.02  # opening and closing the database for another pass
 _AUDIT_S = 8e-7  # an entry
 _SETTLE_S = 5e-7  # an entry that was written
 _SYNC_S = 5e-3
@@ -55,9 +58,11 @@ def guess_seconds(
     if "rate" in pace:
         loop_s = max(loop_s, ops / pace["rate"])
     loop_s /= min(1.0, pace.get("rate_share", 1.0))
+    passes = max(1, math.ceil(float(flags.get("min_time", 0)) / loop_s))
     limit_s = float(flags.get("duration", 0)) or float("inf")
-    measured_s = _PROCESS_S + benchmark.warmup_s(flags) + min(loop_s, limit_s)
-    written = _entries_written(benchmark, flags, min(1.0, limit_s / loop_s))
+    measured_s = _PROCESS_S + benchmark.warmup_s(flags) + min(passes * loop_s, limit_s)
+    measured_s += (passes - 1) * _PASS_S
+    written = passes * _entries_written(benchmark, flags, min(1.0, limit_s / loop_s))
     measured_s += written * _SETTLE_S
     start = plan.start(cell)
     if benchmark.audited:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from report.model.plan import THROUGHPUT, CellName, Plan
+from report.model.record import passes_of
 from report.model.run import Measurement
 from report.model.run_folder import read_current_plan, read_lines
 from report.stats import repetition_stats
@@ -153,6 +154,7 @@ def _sample(
         seconds=seconds,
         memory_bytes=None if memory is None else max(0, memory - table),
         disk_bytes=_largest(measurement, "peak_disk_bytes", "peak_disk_bytes"),
+        passes=passes_of(measurement.record),
     )
     return sample, SizePoint(num, prepare_s) if prepare_s else None
 

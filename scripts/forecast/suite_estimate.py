@@ -109,11 +109,14 @@ def _estimate(plan: Plan, cell: CellName, samples: Samples) -> CellEstimate:
     obstacle = plan.obstacle(cell)
     if obstacle:
         return CellEstimate(cell, *obstacle, repetitions=0)
-    num, work = int(plan.flags(cell)["num"]), work_of(plan, cell)
+    flags, work = plan.flags(cell), work_of(plan, cell)
+    num, least_s = int(flags["num"]), float(flags.get("min_time", 0))
     shared = {c for u in plan.order for c in u.cells if _holds(plan, u.cells, cell)}
     fills = samples.fills_of(plan, (plan.cells[index] for index in sorted(shared)))
     try:
-        repetition = estimate_repetition(samples.of(plan, cell), fills, num, work)
+        repetition = estimate_repetition(
+            samples.of(plan, cell), fills, num, work, least_s
+        )
     except TooFew as error:
         reasons = (
             str(error),
@@ -126,7 +129,7 @@ def _estimate(plan: Plan, cell: CellName, samples: Samples) -> CellEstimate:
     copies = 2 if plan.start(cell) else 1
     disk = repetition.disk_bytes * copies if repetition.disk_bytes else None
     if regime := plan.scenario(cell.scenario).regime:
-        repetition = _in_regime(repetition, regime, plan.flags(cell))
+        repetition = _in_regime(repetition, regime, flags)
         if disk and regime.device == LOOP:
             disk = disk + exactly(regime.device_bytes)
     return CellEstimate(

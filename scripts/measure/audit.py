@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.model.plan import CellName, Plan
-from report.model.record import Record
+from report.model.record import Record, passes_of
 from report.terms.rulebook import Benchmark
 from report.trust.ending_rules import NOT_HANDED_OVER
 from report.trust.rule import AUDIT
@@ -96,7 +96,10 @@ def _steps(benchmark: Benchmark, record: Record) -> tuple[Step, ...]:
     The operations of each thread are included, unless a single thread did exactly the
     planned writes or deletes: its flags then determine the contents.
     """
-    by_thread = tuple(record.get("ops_by_thread") or (record["ops"],))
+    passes = passes_of(record)  # each begins with an empty database
+    by_thread = tuple(
+        ops // passes for ops in record.get("ops_by_thread") or (record["ops"],)
+    )
     is_whole = benchmark.kind in ("write", "delete") and len(by_thread) == 1
     if is_whole and record["ops"] == record["planned_ops"]:
         return ((benchmark.name, ()),)

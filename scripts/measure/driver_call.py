@@ -9,7 +9,14 @@ from pathlib import Path
 
 from report.model.plan import CellName, Engine, Plan, repetition_seed
 from report.terms.limits import MOST_ANSWER_BYTES
-from report.terms.rulebook import BENCHMARKS, UNKNOWN, Benchmark, Flag, process_flags
+from report.terms.rulebook import (
+    BENCHMARKS,
+    UNKNOWN,
+    Benchmark,
+    Flag,
+    paced,
+    process_flags,
+)
 from report.terms.text_table import one_line
 from report.trust.rule import AUDIT
 from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
@@ -175,7 +182,8 @@ def command_of(context: RunContext, call: DriverCall) -> list[str]:
     plan = context.plan
     flags = flags_of(plan, call)
     if call.latency:
-        flags |= plan.pace(call.cell) or {"histogram": True}
+        pace = plan.pace(call.cell)
+        flags = paced(flags, pace) if pace else flags | {"histogram": True}
     flags["seed"] = repetition_seed(plan.seed, call.repetition)
     command = [
         *call.under,

@@ -21,9 +21,17 @@ from report.model.plan import (
     Scenario,
     Suite,
 )
+from report.terms import numbers
 from report.terms.documents import canonical
 from report.terms.regime import Regime
-from report.terms.rulebook import OWN_STREAM, PACES, Benchmark, Flags, process_flags
+from report.terms.rulebook import (
+    OWN_STREAM,
+    PACES,
+    Benchmark,
+    Flags,
+    paced,
+    process_flags,
+)
 from scripts.planning.device_size import on_named_device, with_devices
 from scripts.planning.executable import Refusal
 from scripts.planning.order import shuffled_order
@@ -72,7 +80,7 @@ def make_plan(
     """
     engines = [*engines, *_control(engines, selection.control)]
     scenarios = tuple(
-        _planned_scenario(config, name, suite, selection.chosen, engines, refusal)
+        _planned_scenario(config, name, suite, selection, engines, refusal)
         for name in suite.scenarios
         if name in selection.scenarios
     )
@@ -141,11 +149,11 @@ def _planned_scenario(
     config: Config,
     name: str,
     suite: SuiteConfig,
-    chosen: Flags,
+    selection: Selection,
     engines: Sequence[Engine],
     refusal: Refusal,
 ) -> Scenario:
-    scenario = config.scenarios[name]
+    scenario, chosen = config.scenarios[name], selection.chosen
     flags = {
         e.name: resolve_flags(
             scenario, config.engines[e.measures], suite.override, chosen, e.description
@@ -163,6 +171,7 @@ def _planned_scenario(
                 suite=suite,
                 chosen=chosen,
             )
+            _check_passes(scenario, flags[engine.name], selection.timeout_s, where)
             _check(scenario, engine, flags[engine.name], fill, refusal, where)
     return Scenario(
         name=name,
@@ -173,6 +182,7 @@ def _planned_scenario(
         exclude={engine: reason for engine, reason in exclude.items() if reason},
         fill=fill,
         state=scenario.state,
+        data_fits=scenario.data_fits,
         family=scenario.family,
         swept=scenario.swept,
         regime=scenario.regime,
@@ -227,7 +237,7 @@ def _check(
     for benchmark, measured in pairs:
         selected: Flags = process_flags(benchmark, flags, measured)
         if measured and benchmark.can_warm_up:
-            selected = {**selected, **{p: flags[p] for p in PACES if flags.get(p)}}
+            selected = paced(selected, {p: flags[p] for p in PACES if flags.get(p)})
         _, names = by_flags.setdefault(canonical(selected), (selected, []))
         names.append(benchmark.name)
     for selected, names in by_flags.values():
@@ -246,6 +256,23 @@ def _check_share(
         problem = "no benchmark of this scenario has a warm-up, of whose rate it is a"
         problem += " share; use rate, or benchmarks of gets, seeks or mixes"
         raise ConfigError(*place("rate_share"), problem)
+
+
+def _check_passes(
+    scenario: ScenarioConfig,
+    flags: Flags,
+    timeout_s: float,
+    place: Callable[[str], tuple[str, str]],
+) -> None:
+    """Raise ConfigError if a scenario cannot be repeated in passes."""
+    least_s, problem = float(flags.get("min_time", 0)), ""
+    if least_s and scenario.regime:
+        problem = "cannot be used with [regime]; leave it out"
+    elif least_s >= timeout_s:
+        timeout = numbers.duration(timeout_s)
+        problem = f"must be less than the timeout of a process, {timeout}"
+    if problem:
+        raise ConfigError(*place("min_time"), problem)
 
 
 def _select(

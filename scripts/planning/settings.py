@@ -23,6 +23,7 @@ _ACCEPTED = {
 }
 _SIGNED = ("int32", "int64", "int")
 _INTEGERS = (*_SIGNED, "uint32", "uint64", "uint")
+_INSTEAD = ("duration", "warmup")  # of passes
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ def resolve_flags(
     Later ones win: the engine's, the scenario's, the suite's override, the scenario's
     settings for the engine, and the command line's.  Flags and settings that a scenario
     has from some number of entries on come right after its other flags and settings.
+    A time limit or a warm-up of the command line takes the place of passes.
     Without a description, flags that only the executable knows are left out.  Raises
     ConfigError.
     """
@@ -59,7 +61,10 @@ def resolve_flags(
     growth = [part for part in scenario.growth if int(num) >= part.num]
     if growth:
         layers = _layers(scenario, engine, override, growth)
-    return {**_merged(layers, description), **chosen}
+    flags = {**_merged(layers, description), **chosen}
+    if "min_time" not in chosen and any(chosen.get(name) for name in _INSTEAD):
+        flags.pop("min_time", None)
+    return flags
 
 
 def _layers(

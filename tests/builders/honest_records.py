@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from report.model.description import Description
+from report.model.record import PassFigures
 from report.trust.cell_context import context_of
 from report.trust.rule import Context
 from report.trust.rule_table import RULES
@@ -85,6 +86,26 @@ def with_writer(flags: Mapping[str, Any] | None = None, **writer: Any) -> Work:
     base = work("readwhilewriting", flags)
     changed = {**base.line["writer"], **writer}
     return base.changed({"writer": changed, "ops_by_thread": [changed["ops"]]})
+
+
+def repeated(
+    number: int, min_time_s: float, benchmark: str = "readrandom", threads: int = 1
+) -> Work:
+    """Return work that was repeated in passes of a millisecond."""
+    base = work(benchmark, {"min_time": min_time_s, "threads": threads})
+    line = base.line
+    ops, times_ns = number * line["ops"], {k: line[k] for k in pass_times()}
+    line = synthetic_records.retimed(line, number * line["loop_ns"], ops)
+    line |= {k: number * ns for k, ns in times_ns.items()}
+    line |= {k: number * base.line[k] for k in ("planned_ops", "found", "bytes")}
+    if by_thread := base.line["ops_by_thread"]:
+        line["ops_by_thread"] = [number * n for n in by_thread]
+    return replace(base, line={**line, "passes": [times_ns] * number})
+
+
+def pass_times() -> list[str]:
+    """Return the keys of what a pass has of its own."""
+    return list(PassFigures.__annotations__)
 
 
 def compact(flags: Mapping[str, Any] | None = None) -> Work:

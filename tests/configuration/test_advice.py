@@ -48,7 +48,7 @@ def test_suites_of_today_measure_the_advised_rows(suite: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "suite", ["leveldb-2011", "leveldb-2011-tenth", "leveldb-1.1", "kyoto-ceda"]
+    "suite", ["leveldb-2011", "quick", "leveldb-1.1", "kyoto-ceda"]
 )
 def test_suites_of_2011_do_not(suite: str) -> None:
     names = CONFIG.default_engines(CONFIG.suites[suite])

@@ -140,6 +140,26 @@ def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("chosen", "keeps"),
+    [
+        ({}, True),
+        ({"num": 7}, True),
+        ({"duration": 1.0}, False),
+        ({"warmup": 1.0}, False),
+        ({"duration": 1.0, "min_time": 0.5}, True),  # and is refused
+    ],
+)
+def test_a_time_limit_of_the_command_line_takes_the_place_of_passes(
+    tmp_path: Path, chosen: dict[str, float], keeps: bool
+) -> None:
+    config = load(write(tmp_path))
+    scenario, engine = config.scenarios["base"], config.engines["one"]
+    override = {"min_time": 0.5}
+    flags = resolve_flags(scenario, engine, override, chosen, description("one"))
+    assert ("min_time" in flags) == keeps
+
+
+@pytest.mark.parametrize(
     ("part", "wrong", "file", "key", "message"),
     [
         ("base", "nun = 3", "base.toml", "nun", "did you mean 'num'"),

@@ -223,10 +223,11 @@ def test_the_raw_lines_stay_as_they_were(tmp_path: Path) -> None:
     assert {m.record["status"] for m in run.measurements} == {"ok"}
 
 
-@pytest.mark.parametrize("name", ["022802-leveldb-2011", "055430-quick"])
+@pytest.mark.parametrize("name", ["022802-leveldb-2011", "121446-leveldb-1.1"])
 def test_lines_of_older_schemas_are_judged_by_what_they_have(name: str) -> None:
     run = load_run(ROOT / f"results/20261121-{name}")
-    assert {m.status for m in run.measurements} == {"ok", "excluded", "unsupported"}
+    statuses = {m.status for m in run.measurements}
+    assert {"ok"} <= statuses <= {"ok", "excluded", "unsupported"}
 
 
 def test_an_older_description_does_not_determine_the_work(tmp_path: Path) -> None:

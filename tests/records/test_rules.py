@@ -9,6 +9,7 @@ from report.terms.documents import validate
 from report.terms.regime import COLD, Regime
 from report.terms.rulebook import UNKNOWN
 from report.trust.judge import verdicts
+from report.trust.pass_rules import MOST_PASSES_OF_NOTHING, passes_are_enough
 from report.trust.rule_table import RULES, fault_of_answer, fault_of_line, statements
 from scripts.measure.result_check import validated
 from tests.builders import honest_records, synthetic_records
@@ -63,6 +64,9 @@ HONEST = {
     "batch": honest_records.work("fillrandom", {"batch_size": 100}),
     "stalled": SLOW.changed(synthetic_records.with_stall(SLOW.line, 10**9, 3 * 10**8)),
     "limited": honest_records.work("readrandom", {"duration": 9}, truncated=True),
+    "once": honest_records.repeated(1, 0.0005),
+    "repeated": honest_records.repeated(3, 0.0025),
+    "repeated by threads": honest_records.repeated(2, 0.0015, "fillrandom", 4),
 }
 SECONDS = 10**9
 LOOP_NS = SLOW.line["loop_ns"]
@@ -124,6 +128,12 @@ def share(what: str, share: float, theory: float) -> Work:
     return READ.changed({"shares": [{"what": what, "share": share, "theory": theory}]})
 
 
+REPEATED = honest_records.repeated(3, 0.0025)
+ONE_PASS, *LATER_PASSES = REPEATED.line["passes"]
+LONGER_PASS = {**ONE_PASS, "loop_ns": ONE_PASS["loop_ns"] + 1}
+BY_THREADS = honest_records.repeated(2, 0.0015, "fillrandom", 4)
+UNEQUAL = [499, 501, 500, 500]
+
 FIRST, *OTHERS = TIMED.line["latency_ns"]["buckets"]
 # Each rule, and lines that it alone rejects: one for each of its messages.
 REJECTED: tuple[tuple[str, Work], ...] = (
@@ -144,6 +154,12 @@ REJECTED: tuple[tuple[str, Work], ...] = (
     ("digest", READ.changed({"digest": None})),
     ("digest-of-chance", WITH_WRITER.changed({"digest": "0123456789abcdef"})),
     ("digest-of-chance", MIX_OF_FOUR.changed({"digest": "0123456789abcdef"})),
+    ("passes", READ.changed({"passes": [ONE_PASS]})),
+    ("passes", honest_records.repeated(1, 0.0005).changed({"passes": None})),
+    ("passes-add-up", REPEATED.changed({"passes": [LONGER_PASS, *LATER_PASSES]})),
+    ("passes-are-alike", BY_THREADS.changed({"ops_by_thread": UNEQUAL})),
+    ("passes-are-enough", honest_records.repeated(3, 0.0035)),
+    ("passes-are-enough", honest_records.repeated(3, 0.0015)),
     ("ending", FILL.changed(synthetic_records.killed(FILL.line))),
     ("ending", KILLED.changed({"ending": "closed"})),
     ("ending", TIMED.changed(synthetic_records.killed(TIMED.line))),
@@ -308,6 +324,12 @@ def test_each_rule_alone_rejects_a_line_when_written_and_when_read(
     assert shown(work) == ("wrong", fault)
     of_line = {rule.name for rule in RULES if rule.of_line}
     assert bool(fault_of_answer(work.line, work.context)) == (name not in of_line)
+
+
+def test_an_engine_that_stores_nothing_makes_few_passes() -> None:
+    few = honest_records.repeated(MOST_PASSES_OF_NOTHING, 1.0)
+    assert passes_are_enough(few.line, few.context) != ""
+    assert passes_are_enough(few.line, replace(few.context, stores=False)) == ""
 
 
 def test_the_documentation_states_every_rule() -> None:
