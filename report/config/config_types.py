@@ -88,6 +88,7 @@ class ScenarioConfig:
     file: str
     fill: tuple[str, ...] = ()  # fills the database; (): the benchmark's own fill
     state: str = ""  # one of STATES; "": the benchmark's own
+    data_fits: bool = False  # into the memory that engines are given, on purpose
     regime: Regime | None = None  # memory and disk; a device size of 0 is computed
     growth: tuple[FlagsBySize, ...] = ()  # ascending
     family: str = ""  # name of the file, for members of a sweep

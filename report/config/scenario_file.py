@@ -24,10 +24,10 @@ from report.terms.rulebook import SCENARIO_FLAGS, STATES, Flag
 
 _OWN = (
     *("extends", "title", "analysis", "benchmarks", "settings", "exclude"),
-    *("fill", "state", "sweep", "from_num", "regime"),
+    *("fill", "state", "data_fits", "sweep", "from_num", "regime"),
 )
 # Keys inherited as a whole from the base if the scenario itself does not have them.
-_INHERITED = ("benchmarks", "fill", "state", "sweep")
+_INHERITED = ("benchmarks", "fill", "state", "data_fits", "sweep")
 
 
 def scenarios_of(
@@ -55,6 +55,7 @@ def scenarios_of(
         file=table.file,
         fill=_fill(owner["fill"]),
         state=owner["state"].text("state", ""),
+        data_fits=owner["data_fits"].switch("data_fits", False),
         regime=read_regime(parts),
         growth=_growth(parts),
         is_bare=base is None and "settings" not in table.values,

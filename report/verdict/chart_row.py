@@ -289,21 +289,35 @@ def findings_of(run: Measured, cell: Cell | None) -> tuple[str, ...]:
         return ()
     engine = run.plan.engine(cell.name.engine)
     records = [m.record for m in cell.repetitions]
+    flags, scenario = run.plan.flags(cell.name), run.plan.scenario(cell.name.scenario)
     found = rate_findings.findings(
         records,
         engine.benchmark(cell.name.benchmark),
         [m.record for m in cell.timed],
         engine.stores,
+        eligibility.given_bytes(cell, flags),
     )
-    floor = floor_of(run, engine)
-    if floor is None:
+    memory = memory_of(run, cell)
+    declared = engine.benchmark(cell.name.benchmark)
+    if memory is None or declared is None or scenario.data_fits:
         return found
+    data_bytes = eligibility.data_bytes(cell, declared, flags)
+    return found + rate_findings.over_budget(*memory, data_bytes)
+
+
+def memory_of(run: Measured, cell: Cell) -> tuple[int, int] | None:
+    """Return the bytes that an engine used and was given, None if unknown."""
+    floor = floor_of(run, run.plan.engine(cell.name.engine))
+    if floor is None or not cell.rates:
+        return None
     idle = run.cell(floor.name, cell.name.scenario, cell.name.benchmark)
-    return found + rate_findings.over_budget(
-        records,
+    used_bytes = rate_findings.own_bytes(
+        [m.record for m in cell.repetitions],
         [m.record for m in idle.repetitions] if idle and idle.rates else [],
-        eligibility.given_bytes(cell, run.plan.flags(cell.name)),
     )
+    if used_bytes is None:
+        return None
+    return used_bytes, eligibility.given_bytes(cell, run.plan.flags(cell.name))
 
 
 def unfailed(cell: Cell | None, engine: Engine) -> str:

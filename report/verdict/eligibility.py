@@ -1,7 +1,7 @@
 """Which cells of a chart are ranked; the others are shown with the reason.
 
-A verdict needs work that is long enough, larger than the memory that the engine may
-keep it in, and the same for all engines.
+A verdict needs work that is long enough and the same for all engines, and data that
+exceed the memory that an engine may keep them in, unless the scenario says otherwise.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from report.model.plan import CellName
+from report.model.record import passes_of
 from report.model.run import Cell, Measured, Measurement
 from report.stats import steady_state
 from report.stats.steady_state import SteadyState
@@ -36,8 +37,8 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
     """
     alone, obstacles, able = {}, {}, {}
     floor_ns = _sync_floor_ns(run, scenario, benchmark)
-    regime = run.plan.scenario(scenario).regime
-    must_be_steady = regime is not None and regime.steady
+    planned = run.plan.scenario(scenario)
+    must_be_steady = planned.regime is not None and planned.regime.steady
     for engine in run.plan.engines:
         name = CellName(engine.name, scenario, benchmark)
         cell = run.cell(engine.name, scenario, benchmark)
@@ -48,7 +49,9 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
             alone[engine.name] = "live assertions"
         elif reason := _not_credible(cell, declared, floor_ns, must_be_steady):
             alone[engine.name] = reason
-        elif reason := obstacle(cell, declared, run.plan.flags(name)):
+        elif reason := obstacle(
+            cell, declared, run.plan.flags(name), planned.data_fits
+        ):
             obstacles[engine.name] = (engine.title, reason)
         else:
             able[engine.name] = _writer_rate(cell)
@@ -63,18 +66,20 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
     return alone | own | (dict.fromkeys(able, common) if common else {})
 
 
-def obstacle(cell: Cell, benchmark: Benchmark, flags: Flags) -> str:
+def obstacle(
+    cell: Cell, benchmark: Benchmark, flags: Flags, data_fits: bool = False
+) -> str:
     """Return what a cell has too little of for its chart to rank anybody, or ""."""
     timed_ns = statistics.median(m.elapsed_ns or 0 for m in cell.repetitions)
     if timed_ns < LEAST_TIMED_NS:
         return f"only {numbers.seconds(timed_ns)} of timed work"
-    if benchmark.may_synchronise(flags):
-        return ""  # each write goes to the device, however little it is
-    data_bytes = _data_bytes(cell, benchmark, flags)
+    if data_fits or benchmark.may_synchronise(flags):
+        return ""  # in the second case each write goes to the device
+    held_bytes = data_bytes(cell, benchmark, flags)
     memory_bytes = given_bytes(cell, flags)
-    if not data_bytes or data_bytes > memory_bytes:
+    if not held_bytes or held_bytes > memory_bytes:
         return ""
-    data, memory = numbers.size(data_bytes), numbers.size(memory_bytes)
+    data, memory = numbers.size(held_bytes), numbers.size(memory_bytes)
     return f"only {data} of data for {memory} of cache and buffers"
 
 
@@ -175,13 +180,16 @@ def given_bytes(cell: Cell, flags: Flags) -> int:
     return int(cache_bytes) + int(flags.get("write_buffer_size", 0))
 
 
-def _data_bytes(cell: Cell, benchmark: Benchmark, flags: Flags) -> int:
+def data_bytes(cell: Cell, benchmark: Benchmark, flags: Flags) -> int:
     """Return the entries that a cell works on, in bytes."""
     if benchmark.kind == "delete":
         sizes = ("key_size", "value_size")
         return int(flags.get("num", 0)) * sum(int(flags.get(s, 0)) for s in sizes)
-    names = ("live_bytes", "bytes") if benchmark.writes else ("live_bytes",)
-    return max(m.figure(name) or 0 for name in names for m in cell.repetitions)
+    live = max(m.figure("live_bytes") or 0 for m in cell.repetitions)
+    written = (
+        (m.figure("bytes") or 0) // passes_of(m.record) for m in cell.repetitions
+    )
+    return max(live, *written) if benchmark.writes else live
 
 
 def _writer_rate(cell: Cell) -> float:

@@ -13,6 +13,7 @@ import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from report.model.record import passes_of
 from report.model.run import Cell, Measurement
 from report.stats import latency
 from report.terms import numbers
@@ -113,4 +114,4 @@ def is_from_device(cell: Cell, benchmark: Benchmark | None) -> bool:
 def _fetched(m: Measurement) -> float:
     """Return the bytes that a repetition fetched from storage, per byte of entries."""
     live, fetched = m.figure("live_bytes"), m.figure("storage_read_bytes")
-    return fetched / live if live and fetched else 0.0
+    return fetched / live / passes_of(m.record) if live and fetched else 0.0

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from report.model.record import Record
+from report.model.record import Record, passes_of
 from report.stats import repetition_stats, resources
 from report.terms import numbers
 from report.terms.class_stamp import LOSES_NOTHING
@@ -47,7 +47,8 @@ LEAST_PACKED = 0.5
 LEAST_LIVE_BYTES = 1 << 20
 # Memory of an engine per byte of the cache and buffers that it was given (R24 of
 # METHODOLOGY), and what it may use on top of that: the kernel's counts lag by some
-# hundred KiB per processor, and small caches need some memory of constant size.
+# hundred KiB per processor, and small caches need some memory of constant size.  Every
+# cache has an overhead: what is beyond the budget decides a rate if the data fit in it.
 MOST_OF_BUDGET = 1.25
 LEAST_EXCESS_BYTES = 1 << 20
 # Reading a clock for each call cannot make operations faster, but noise can.
@@ -59,27 +60,26 @@ def findings(
     benchmark: Benchmark | None,
     timed: Sequence[Record] = (),
     stores: bool = True,
+    held_bytes: int = 0,
 ) -> tuple[str, ...]:
     """Return sentences about a cell, from its ok lines of the throughput pass.
 
     `benchmark` comes from the engine's description, `timed` are the ok lines of
-    the latency pass.  Each line has its own ratio, and the cell has the lowest: an
-    engine behaves the same in every repetition, whereas a slow moment of the disk
-    does not affect all of them.
+    the latency pass, `held_bytes` is the memory that it was given.  Each line has its
+    own ratio, and the cell has the lowest: an engine behaves the same in every
+    repetition, whereas a slow moment of the disk does not affect all of them.
     """
     if not records:
         return ()
-    sentences = [*_outside(records, benchmark), *_waits(records)]
+    sentences = [*_outside(records, benchmark, held_bytes), *_waits(records)]
     sentences += _cheap_promise(records, benchmark)
     sentences += _too_small(records) if stores else []
     sentences += _faster_when_timed(records, timed)
     return tuple(sentences)
 
 
-def over_budget(
-    records: Sequence[Record], floor: Sequence[Record], given_bytes: int
-) -> tuple[str, ...]:
-    """Return a sentence if an engine used more memory than it was given.
+def own_bytes(records: Sequence[Record], floor: Sequence[Record]) -> int | None:
+    """Return the memory that an engine used in each repetition, None if unknown.
 
     `floor` are the ok lines of an engine that does nothing, in the same chart and
     behind the same binding: what they use belongs to the harness and the runtime.
@@ -89,12 +89,18 @@ def over_budget(
     used_bytes = _anonymous_bytes(records)
     floor_bytes = _anonymous_bytes(floor)
     if not used_bytes or not floor_bytes:
+        return None
+    return int(min(used_bytes) - max(floor_bytes))
+
+
+def over_budget(used_bytes: int, given_bytes: int, data_bytes: int) -> tuple[str, ...]:
+    """Return a sentence if memory that an engine was not given can hold its data."""
+    if used_bytes <= MOST_OF_BUDGET * given_bytes + LEAST_EXCESS_BYTES:
         return ()
-    own_bytes = min(used_bytes) - max(floor_bytes)
-    if own_bytes <= MOST_OF_BUDGET * given_bytes + LEAST_EXCESS_BYTES:
+    if used_bytes - given_bytes < data_bytes:
         return ()
-    own, given = numbers.size(own_bytes), numbers.size(given_bytes)
-    return (f"over its budget: {own} of memory for {given} of cache and buffers",)
+    used, given = numbers.size(used_bytes), numbers.size(given_bytes)
+    return (f"over its budget: {used} of memory for {given} of cache and buffers",)
 
 
 def _anonymous_bytes(records: Sequence[Record]) -> list[float]:
@@ -104,7 +110,9 @@ def _anonymous_bytes(records: Sequence[Record]) -> list[float]:
     return known if len(known) == len(peaks) else []
 
 
-def _outside(records: Sequence[Record], benchmark: Benchmark | None) -> list[str]:
+def _outside(
+    records: Sequence[Record], benchmark: Benchmark | None, held_bytes: int
+) -> list[str]:
     """Return sentences about work outside the timed part."""
     starts_fresh = benchmark is not None and benchmark.is_fill
     spans = [
@@ -113,7 +121,7 @@ def _outside(records: Sequence[Record], benchmark: Benchmark | None) -> list[str
             "opening a new database",
             [(r, r["open_ns"]) for r in records] if starts_fresh else [],
         ),
-        ("reopening", _reopening(records)),
+        ("reopening", _reopening_beyond(records, held_bytes)),
     ]
     factors = {
         phase: factor
@@ -125,7 +133,7 @@ def _outside(records: Sequence[Record], benchmark: Benchmark | None) -> list[str
         for phase, factor in factors.items()
     ]
     if not factors.keys() & {"closing", "reopening"}:
-        sentences += _owed(records, benchmark)
+        sentences += _owed(records, benchmark, held_bytes)
     idle_ns = min((r.get("idle_cpu_ns") or 0 for r in records), default=0)
     if idle_ns > MOST_IDLE_CPU_NS:
         cpu, rest = numbers.seconds(idle_ns), numbers.seconds(_IDLE_NS)
@@ -135,13 +143,40 @@ def _outside(records: Sequence[Record], benchmark: Benchmark | None) -> list[str
     return sentences
 
 
-def _owed(records: Sequence[Record], benchmark: Benchmark | None) -> list[str]:
-    """Return a sentence if settling left work for closing and reopening."""
+def _reopening_beyond(
+    records: Sequence[Record], held_bytes: int
+) -> list[tuple[Record, int]]:
+    """Return the times of reopening, of all passes, as far as they are not explained.
+
+    What an engine holds in its cache and buffers, it may have to read from its log.
+    """
+    spans = [(r, passes_of(r) * span_ns) for r, span_ns in _reopening(records)]
+    return [
+        (r, 0 if span_ns * _data_bytes(r) <= held_bytes * _timed_ns(r) else span_ns)
+        for r, span_ns in spans
+    ]
+
+
+def _data_bytes(record: Record) -> float:
+    """Return the entries that one pass has left or written."""
+    written = (record.get("bytes") or 0) / passes_of(record)
+    return float(max(record.get("live_bytes") or 0, written))
+
+
+def _owed(
+    records: Sequence[Record], benchmark: Benchmark | None, held_bytes: int
+) -> list[str]:
+    """Return a sentence if settling left work for closing and reopening.
+
+    Not if the engine could have written no more in that time than it may hold.
+    """
     has_settled = all(r.get("settle_ns") for r in records)
     if not has_settled or not FINISHED.applies(benchmark, {}):
         return []
-    share = min(_share_owed(r) for r in records)
-    if share <= MOST_OWED:
+    shares = [_share_owed(r) for r in records]
+    owed_bytes = [s * _data_bytes(r) for s, r in zip(shares, records, strict=True)]
+    share = min(shares)
+    if share <= MOST_OWED or min(owed_bytes) <= held_bytes:
         return []
     return [
         "owes work after settling: closing and reopening took"
@@ -154,7 +189,9 @@ def _share_owed(record: Record) -> float:
 
     An opening that owes nothing takes some time, too: as much as the one before.
     """
-    reopen_ns = sum(open_ns - record["open_ns"] for _, open_ns in _reopening([record]))
+    passes = passes_of(record)
+    reopening = [passes * open_ns for _, open_ns in _reopening([record])]
+    reopen_ns = sum(all_ns - record["open_ns"] for all_ns in reopening)
     finished_ns = max(_timed_ns(record) + record["settle_ns"], LEAST_TIMED_NS)
     return float((record["close_ns"] + max(0, reopen_ns)) / finished_ns)
 
@@ -228,11 +265,12 @@ def _faster_when_timed(records: Sequence[Record], timed: Sequence[Record]) -> li
     with another number of operations.
     """
     closed = [r for r in timed if not r.get("open_loop")]
-    if not closed or len({r["ops"] for r in (*records, *closed)}) > 1:
+    works = {r["ops"] // passes_of(r) for r in (*records, *closed)}
+    if not closed or len(works) > 1:
         return []
-    fastest_ns = min(_timed_ns(r) for r in records)
-    factor = fastest_ns / max(1, *(_timed_ns(r) for r in closed))
-    if fastest_ns < LEAST_NS or factor <= MOST_TIMES_FASTER:
+    fastest_ns = min(_timed_ns(r) / passes_of(r) for r in records)
+    factor = fastest_ns / max(1, *(_timed_ns(r) / passes_of(r) for r in closed))
+    if min(map(_timed_ns, records)) < LEAST_NS or factor <= MOST_TIMES_FASTER:
         return []
     return [f"{numbers.slower(factor)} as fast while each call was timed"]
 

@@ -6,6 +6,7 @@ unless stated otherwise.  There is one line for each engine with a rate.
 
 from __future__ import annotations
 
+from report.model.run import Run
 from report.stats import (
     device_use,
     limiter,
@@ -15,7 +16,7 @@ from report.stats import (
 )
 from report.terms import numbers
 from report.terms.regime import COLD
-from report.verdict import eligibility
+from report.verdict import chart_row, eligibility
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import column_help
@@ -40,6 +41,27 @@ def work(chart: Chart) -> DetailTable | None:
         shown = tuple(positive(time_ns, numbers.seconds) for time_ns in times_ns)
         lines.append(EngineRow(row.engine, shown))
     return table("Time by phase", column_help.WORK, lines)
+
+
+def memory_texts(run: Run) -> dict[str, str]:
+    """Return what each engine used at most of what it was given for caches, by name.
+
+    Engines that stayed within it, and those of which it is unknown, are left out.
+    """
+    most: dict[str, tuple[float, str]] = {}
+    for cell in run.cells.values():
+        memory = chart_row.memory_of(run, cell)
+        if memory is None or memory[0] <= memory[1]:
+            continue
+        used_bytes, given_bytes = memory
+        where = f"{cell.name.scenario}, {cell.name.benchmark}"
+        text = (
+            f"up to {numbers.size(used_bytes)} for {numbers.size(given_bytes)} of cache"
+            f" and buffers ({where})"
+        )
+        entry = (used_bytes / max(1, given_bytes), text)
+        most[cell.name.engine] = max(most.get(cell.name.engine, entry), entry)
+    return {engine: text for engine, (_, text) in most.items()}
 
 
 def later(chart: Chart) -> DetailTable | None:

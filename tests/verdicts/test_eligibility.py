@@ -45,6 +45,13 @@ def test_data_must_exceed_cache_and_buffers(live: int, ranked: bool) -> None:
     assert why(cell_of(live_bytes=live), **halves) == text
 
 
+def test_a_chart_that_compares_memory_is_judged_although_the_data_fit() -> None:
+    cell = cell_of(live_bytes=1 << 20)
+    assert eligibility.obstacle(cell, BENCHMARKS["readrandom"], CACHE, True) == ""
+    short = cell_of(LONG_NS - 1, live_bytes=1 << 20)
+    assert eligibility.obstacle(short, BENCHMARKS["readrandom"], CACHE, True) != ""
+
+
 def test_the_cache_is_the_one_in_force() -> None:
     """A scenario may leave its size to the executable."""
     cell = cell_of(live_bytes=1 << 20, options={"cache_size_bytes": 2 << 20})

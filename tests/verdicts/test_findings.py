@@ -9,7 +9,13 @@ from report.terms.rulebook import BENCHMARKS
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.eligibility import LEAST_TIMED_NS
-from report.verdict.rate_findings import MOST_OWED, findings, over_budget, reopen_ns
+from report.verdict.rate_findings import (
+    MOST_OWED,
+    findings,
+    over_budget,
+    own_bytes,
+    reopen_ns,
+)
 from tests.builders import synthetic_records, synthetic_run
 from tests.places import ROOT
 
@@ -31,8 +37,10 @@ def line(timed_ns: int = TIMED_NS, **changes: Any) -> Any:
     return record | changes
 
 
-def texts_of(*lines: Any, benchmark: Any = FRESH) -> tuple[str, ...]:
-    return findings(lines, benchmark)
+def texts_of(
+    *lines: Any, benchmark: Any = FRESH, held_bytes: int = 0
+) -> tuple[str, ...]:
+    return findings(lines, benchmark, held_bytes=held_bytes)
 
 
 def unsettled(timed_ns: int = TIMED_NS, **changes: Any) -> Any:
@@ -70,6 +78,15 @@ def test_reopening_what_was_closed_is_reported() -> None:
     assert texts_of(line(**reopened(None))) == ()
     assert texts_of(line(audit=None)) == ()
     assert texts_of(unsettled(1_000_000, **reopened(LEAST_NS))) == ()
+
+
+def test_reopening_may_replay_what_was_held_in_memory() -> None:
+    for long in (
+        line(live_bytes=1000, bytes=1000, **reopened(2 * TIMED_NS)),
+        settled(live_bytes=10_000, bytes=10_000, **reopened(4 * OWED_NS)),
+    ):
+        assert texts_of(long, held_bytes=1999) != ()
+        assert texts_of(long, held_bytes=2000) == ()
 
 
 def test_reopening_after_a_kill_is_recovery_and_not_a_finding() -> None:
@@ -253,9 +270,10 @@ GIVEN_BYTES = 4 * MIB
 ALLOWED_BYTES = 6 * MIB  # a quarter and 1 MiB more
 
 
-def test_more_memory_than_an_engine_was_given_is_reported() -> None:
-    def texts(*lines: Any, floor: Any = FLOOR) -> tuple[str, ...]:
-        return over_budget(lines, floor, GIVEN_BYTES)
+def test_memory_that_was_not_given_and_can_hold_the_data_is_reported() -> None:
+    def texts(*lines: Any, floor: Any = FLOOR, data: int = MIB) -> tuple[str, ...]:
+        used_bytes = own_bytes(lines, floor)
+        return over_budget(used_bytes, GIVEN_BYTES, data) if used_bytes else ()
 
     most = 2 * MIB + ALLOWED_BYTES
     text = "over its budget: 6.5 MiB of memory for 4 MiB of cache and buffers"
@@ -268,6 +286,8 @@ def test_more_memory_than_an_engine_was_given_is_reported() -> None:
     assert texts(used(9 * most), floor=()) == (), "without a floor"
     assert texts(used(9 * most), used(None)) == (), "unknown"
     assert texts(used(9 * most), floor=[used(None)]) == ()
+    assert texts(used(14 * MIB), data=8 * MIB) != (), "8 MiB more hold it"
+    assert texts(used(14 * MIB), data=8 * MIB + 1) == ()
 
 
 def test_a_row_is_compared_with_its_floor(tmp_path: Path) -> None:
