@@ -35,6 +35,7 @@ from report.words import (
     provenance,
     sentences,
     summary_badges,
+    usage,
     workloads,
 )
 
@@ -84,6 +85,7 @@ def render(run: Run) -> str:
         sources=published_comparison.sources_of(compared, tables, swept),
         footnotes=_footnotes(page),
         builds=build_facts.builds(run),
+        memory=usage.memory_texts(run),
         environment=provenance.environment(run.environment),
         machines=machine_ratios.machines_of(run),
         machine_charts=by_machine,

@@ -30,7 +30,10 @@ _BAR_TOLERANCE_PX = 3.5
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """One printed row; `printed_ratio` is "" and `bar_px` None if not printed."""
+    """One printed row; `printed_ratio` is "" and `bar_px` None if not printed.
+
+    `number` is that of its chart on the page, such as "2.D.".
+    """
 
     scenario: str
     benchmark: str
@@ -38,6 +41,7 @@ class PublishedFigure:
     ops_per_sec: float
     printed_ratio: str
     bar_px: int | None
+    number: str
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -84,6 +88,11 @@ class Page(About):
     ) -> PublishedFigure | None:
         """Return the row of a cell, or None if the page does not have it."""
         return self.figures.get((scenario, benchmark, engine))
+
+    def number(self, scenario: str, benchmark: str) -> str:
+        """Return the number that a chart has on the page; "" if it has none."""
+        chart = (scenario, benchmark)
+        return next((f.number for f in self.figures.values() if f.key[:2] == chart), "")
 
     def base(self, figure: PublishedFigure) -> PublishedFigure | None:
         """Return the baseline row that the figure is a multiple of, or None."""
@@ -174,6 +183,7 @@ def _figure(row: Mapping[str, str]) -> PublishedFigure:
         float(row["value"]),
         row["printed_ratio_to_baseline"],
         int(row["bar_px"]) if row["bar_px"] else None,
+        row["chart"].partition(" ")[0],
     )
 
 
