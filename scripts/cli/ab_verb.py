@@ -50,8 +50,8 @@ def ab(
 
     \b
     Examples:
-      scripts/kvmatrix ab leveldb-2011-tenth --a ../base/build/release --b build/release
-      scripts/kvmatrix ab leveldb-2011-tenth --aa --a build/release -e leveldb
+      scripts/kvmatrix ab quick --a ../base/build/release --b build/release
+      scripts/kvmatrix ab quick --aa --a build/release -e leveldb
       scripts/kvmatrix ab quick --a build/old --b build/new -k '*/*/fill*' --dry-run
 
     \b

@@ -83,7 +83,7 @@ def fleet(ctx: click.Context) -> None:
     \b
     Examples:
       scripts/kvmatrix fleet run leveldb-2011 -n 9 --data-dir /local/scratch
-      scripts/kvmatrix fleet ab leveldb-2011-tenth --a build/base --b build/release
+      scripts/kvmatrix fleet ab quick --a build/base --b build/release
       scripts/kvmatrix fleet resume 20261121-014500-leveldb-2011-fleet
 
     \b
@@ -178,7 +178,7 @@ def fleet_ab(
 
     \b
     Examples:
-      scripts/kvmatrix fleet ab leveldb-2011-tenth --a build/base --b build/release
+      scripts/kvmatrix fleet ab quick --a build/base --b build/release
       scripts/kvmatrix fleet ab quick --aa --a build/release --on local --dry-run
 
     \b

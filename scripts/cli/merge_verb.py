@@ -83,7 +83,7 @@ def merge(
     Examples:
       scripts/kvmatrix merge results/*-leveldb-2011
       scripts/kvmatrix merge from-a/ from-b/ from-c/ --without m-1f2e3d4c
-      scripts/kvmatrix merge results/*-ab-leveldb-2011-tenth
+      scripts/kvmatrix merge results/*-ab-quick
 
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, or a

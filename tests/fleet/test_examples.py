@@ -15,7 +15,7 @@ from tests.support.workflow import FOLDER, blocks, run_step
 
 EXAMPLES = ROOT / "scripts/fleet/examples"
 WORKFLOW = FOLDER / "matrix.yml"
-OPTIONS = "-e leveldb,lmdb -s quick --num 5000 --max-time 50ms --no-latency"
+OPTIONS = "-e leveldb,lmdb -s baseline --num 5000 --max-time 50ms --no-latency"
 
 
 def test_the_workflow_has_as_many_jobs_as_machines() -> None:

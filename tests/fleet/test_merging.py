@@ -183,7 +183,7 @@ def test_help_names_what_is_merged() -> None:
     assert "measured with `--shard`: of run, ab or resume" in text
     assert "two that have the same repetition" in text
     assert "or cells remain to be confirmed; 5 nothing was measured" in text
-    assert "merge results/*-ab-leveldb-2011-tenth" in text
+    assert "merge results/*-ab-quick" in text
 
 
 def _unnamed(folder: Path) -> list[dict[str, object]]:

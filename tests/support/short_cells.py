@@ -13,7 +13,7 @@ def short_cells_ranked() -> Iterator[None]:
     """Rank cells however short their work is, and however small their data."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(eligibility, "LEAST_TIMED_NS", 0)
-        patch.setattr(eligibility, "_data_bytes", lambda *_: 0)
+        patch.setattr(eligibility, "data_bytes", lambda *_: 0)
         yield
 
 

@@ -43,7 +43,7 @@ def measure(folder: Path, engine: str, damage: str) -> tuple[int, dict[str, obje
     shim.chmod(0o755)
     words = [
         "run",
-        "leveldb-2011-tenth",
+        "quick",
         "-e",
         engine,
         "-k",

@@ -30,7 +30,7 @@ pytestmark = [
 EXAMPLE = ROOT / "tests/out_of_tree"
 # Small, and judged by its counts, which a busy machine does not change.
 AB_OPTIONS = (
-    "-k */quick/readrandom --num 5000 --max-time 100ms"
+    "-k */baseline/readrandom --num 5000 --max-time 100ms"
     " --screen-rounds 1 --confirm-rounds 4"
 )
 FOUND = "    const auto found = journal_.entries.find(key);\n"
@@ -127,7 +127,7 @@ def test_a_slower_commit_fails_and_the_gate_is_tested(runner: Runner) -> None:
     new = runner.commit("kvmatrix_driver.cc", FOUND, SLOWER)
     last, _ = runner.push(before, new)
     assert last.code == 1, last.output
-    slower = "journal/quick/readrandom instructions"
+    slower = "journal/baseline/readrandom instructions"
     assert f"::error title=regressed%3A {slower}::" in last.output
     assert f"{before[:12]} (side a); side b is {new[:12]}" in runner.summary
     assert "| base against new | regressed |" in runner.summary

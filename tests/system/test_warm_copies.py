@@ -56,7 +56,7 @@ def test_a_copy_of_a_database_is_in_the_page_cache(
     results = tmp_path / "results"
     words = [
         "run",
-        "leveldb-2011-tenth",
+        "quick",
         "-e",
         ",".join(_ENGINES),
         "-k",
