@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/oracle/entry_hash.h"
+#include "common/random/random.h"
 #include "common/spec/quantities.h"
 #include "common/stream/key_stream.h"
 
@@ -67,16 +68,17 @@ class Sequence {
 
 // What the entries of a scan ought to be, or were.
 struct Scanned {
-  // By which the hash is multiplied before that of another entry is added.
-  static constexpr uint64_t kInOrder = 0x9e3779b97f4a7c15;
-  static constexpr uint64_t kInAnyOrder = 1;
+  static constexpr uint64_t kFactor = 0x9e3779b97f4a7c15;
 
+  // A checksum is linear: without the mixing, two entries that exchange their
+  // values would often have the same sum.
   [[gnu::always_inline]] void Add(std::string_view key,
                                   std::string_view value) {
-    hash = hash * factor + EntryHash(key, value);
+    const uint64_t entry = EntryHash(key, value);
+    hash = in_order ? hash * kFactor + entry : hash + Mix64(entry);
   }
 
-  uint64_t factor = kInOrder;
+  bool in_order = true;  // false: the hash is that of the entries in any order
   uint64_t hash = 0;
   Oracle::Contents entries = {};
 };
@@ -84,8 +86,8 @@ struct Scanned {
 // Returns the first `limit` present entries in an order, each value generated
 // as for a write.
 Scanned Written(const ThreadContext& w, Order order, uint64_t limit,
-                uint64_t factor) {
-  Scanned all{factor};
+                bool in_order) {
+  Scanned all{in_order};
   KeyBuffer key(w.config.key_shape());
   std::string value(w.values.buffer_size(), 0);
   const bool forward = order == Order::kForward;
@@ -209,7 +211,7 @@ LoopResult RunScan(const ThreadContext& w, Session& session) {
   const Order order = w.benchmark.access == Access::kForward ? Order::kForward
                                                              : Order::kBackward;
   const uint64_t reads = ReadsOf(w.benchmark, w.config);
-  Scanned due = Written(w, order, reads, Scanned::kInOrder);
+  Scanned due = Written(w, order, reads, true);
   Scanned received;
   LoopResult result =
       TimeScan(w, session, order, reads,
@@ -219,7 +221,7 @@ LoopResult RunScan(const ThreadContext& w, Session& session) {
   if (!w.meter.expired()) {
     result.scan_limit = reads;
   } else if (result.operations < due.entries.entries) {
-    due = Written(w, order, result.operations, Scanned::kInOrder);
+    due = Written(w, order, result.operations, true);
   }
   if (w.driver.stores && received.hash == due.hash) {
     w.check.Accept(due.entries);
@@ -242,7 +244,7 @@ LoopResult RunVerify(const ThreadContext& w, Session& session) {
   // One entry more than expected is enough to detect a surplus.
   const Oracle::Contents all = w.oracle.Sum(w.values);
   const uint64_t limit = all.entries + 1;
-  Scanned received{Scanned::kInAnyOrder};
+  Scanned received{false};
   Sequence sequence(w, Order::kForward);
   LoopResult result =
       TimeScan(w, session, Order::kForward, limit,
@@ -255,7 +257,7 @@ LoopResult RunVerify(const ThreadContext& w, Session& session) {
                    w.check.VisitEntry(key, value);
                  }
                });
-  const Scanned due = Written(w, Order::kForward, limit, Scanned::kInAnyOrder);
+  const Scanned due = Written(w, Order::kForward, limit, false);
   if (digests_only && received.hash == due.hash) w.check.Accept(due.entries);
   Tally(w, result);
   result.scan_limit = limit;

@@ -17,7 +17,7 @@
 namespace kvmatrix {
 
 // Both continue a CRC-32C with one word, without the inversions of the standard
-// at the begin and at the end.
+// at the beginning and at the end.
 struct CrcByTable {
   static uint64_t Step(uint64_t crc, uint64_t word) {
     word ^= crc;
