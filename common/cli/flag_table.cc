@@ -112,7 +112,7 @@ const Flag kFlags[] = {
             nullptr, false),
     SECONDS(min_time,
             "repeat the benchmark in passes until its loops and flushes have "
-            "taken this many seconds; 0 means one pass",
+            "taken this many seconds",
             kNothingLikeIt, true),
     SECONDS(warmup, "seconds of gets, seeks and mixes before they are measured",
             kNothingLikeIt, true),
