@@ -32,7 +32,7 @@ from scripts.planning.order import scheduled_repetitions, shuffled_order
 from scripts.store.run_store import create_folder
 from tests.places import ROOT
 
-PUBLISHED = ROOT / "results/20261124-125932-leveldb-2011"
+PUBLISHED = ROOT / "results/20261129-151246-leveldb-2011"
 ENGINES = ("leveldb", "sqlite3", "lmdb", "leveldb-control")
 COPIES = 6  # of each scenario
 Lines = dict[tuple[str, str, str], list[dict[str, Any]]]

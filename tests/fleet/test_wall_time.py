@@ -18,7 +18,7 @@ from tests.places import ROOT
 
 pytestmark = pytest.mark.slow
 
-PUBLISHED = ROOT / "results/20261124-125932-leveldb-2011"
+PUBLISHED = ROOT / "results/20261129-151246-leveldb-2011"
 REPETITIONS = 30  # so that 64 machines have eight blocks each
 
 
