@@ -5,19 +5,20 @@ inside.  So one with a manifest is complete.  The manifest has the checksum of e
 file, which each later set-up compares.
 """
 
+import functools
 import hashlib
 import json
 import os
 import platform
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from report.config.pinned_source import PinnedSource
 from report.config.source_table import NO_BUILD
-from scripts.basis.commands import run_logged
+from scripts.basis.commands import CommandHeartbeat, run_logged
 from scripts.basis.manifest import (
     MANIFEST,
     SCHEMA,
@@ -123,11 +124,13 @@ def _manifest(job: Job, installed: Path) -> dict[str, Any]:
     }
 
 
-def _compile(job: Job, log: Path, environ: Mapping[str, str]) -> None:
+def _compile(
+    job: Job, log: Path, environ: Mapping[str, str], heartbeat: CommandHeartbeat
+) -> None:
     env = environment(job, environ)
     job.workplace.mkdir(exist_ok=True)
     for command in commands(job):
-        run_logged(command, log, cwd=job.workplace, env=env)
+        run_logged(command, log, cwd=job.workplace, env=env, heartbeat=heartbeat)
     foreign = foreign_flags(log.read_text(errors="replace"), job.flags)
     if foreign:
         raise SetupError(
@@ -136,14 +139,20 @@ def _compile(job: Job, log: Path, environ: Mapping[str, str]) -> None:
         )
 
 
-def _build(prefix: Prefix, job: Job, cache: Path, environ: Mapping[str, str]) -> None:
+def _build(
+    prefix: Prefix,
+    job: Job,
+    cache: Path,
+    environ: Mapping[str, str],
+    progress: Callable[[Path], CommandHeartbeat],
+) -> None:
     log = cache / "logs" / f"{prefix.path.name}.log"
     log.unlink(missing_ok=True)
     downloads = cache / "downloads"
     check_archives(job.source, downloads)
     for command in unpacking(job):
         run_logged(command, log, cwd=downloads)
-    _compile(job, log, environ)
+    _compile(job, log, environ, progress(log))
     installed = job.staged
     if not installed.is_dir():
         raise SetupError(
@@ -181,7 +190,7 @@ def build_all(
         with screen.step(f"Fetching sources: {', '.join(s.package for s in sources)}"):
             download(sources, cache)
     paths = {prefix.source.package: prefix.path for prefix in prefixes}
-    for prefix in todo:
+    for number, prefix in enumerate(todo, 1):
         source = prefix.source
         if prefix.is_present:
             screen.say(
@@ -203,6 +212,9 @@ def build_all(
         step = f"Compiling {source.package} {source.version} ({flags})"
         if source.build == NO_BUILD:
             step = f"Installing {source.package} {source.version}"
+        if len(todo) > 1:
+            step += f", {number} of {len(todo)}"
         with screen.step(step):
-            _build(prefix, job, cache, environ)
+            progress = functools.partial(screen.build_progress, step)
+            _build(prefix, job, cache, environ, progress)
         shutil.rmtree(folder)

@@ -36,12 +36,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return cache
 
 
-def build(
-    cache: Path, source: PinnedSource | None = None
-) -> tuple[prefixes.Prefix, str]:
-    """Build a source; return its prefix and the messages."""
+def build(cache: Path, *sources: PinnedSource) -> tuple[prefixes.Prefix, str]:
+    """Build sources; return the prefix of the first and the messages."""
     out = io.StringIO()
-    planned = prefixes.plan([source or make_source()], FLAGS, COMPILER, cache)
+    planned = prefixes.plan(sources or [make_source()], FLAGS, COMPILER, cache)
     screen = Screen(out)
     prefixes.build_all(planned, FLAGS, COMPILER, cache, os.environ, screen)
     return planned[0], out.getvalue()
@@ -57,6 +55,17 @@ def test_a_source_is_compiled_into_a_prefix_that_says_what_it_is(cache: Path) ->
     assert manifest["flags"] == FLAGS
     assert "Compiling fake 1-1 (-O2 -DNDEBUG): done in" in output
     assert not any((cache / "work").iterdir())
+
+
+def test_a_step_says_how_many_there_are(cache: Path) -> None:
+    more = make_source("more")
+    put_downloads(more, cache / "downloads")
+    _, output = build(cache, make_source(), more)
+    started = [line for line in output.splitlines() if line.endswith(" ...")]
+    assert started == [
+        "Compiling fake 1-1 (-O2 -DNDEBUG), 1 of 2 ...",
+        "Compiling more 1-1 (-O2 -DNDEBUG), 2 of 2 ...",
+    ]
 
 
 def test_the_second_set_up_does_nothing(
