@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from report.model.plan import Engine, Scenario
-from report.model.record import KILLED
+from report.model.record import KILLED, passes_of
 from report.model.run import Cell, Measured, Measurement, Run
 from report.published.published_figures import BASELINE
 from report.stats import repetition_stats, resources
@@ -170,8 +170,13 @@ class Row:
         return used if used > _NOTABLE_PROCESSORS else None
 
     def notable(self, span_ns: float | None) -> float | None:
-        """Return a time of at least 1 ms and 1 % of the timed work, otherwise None."""
-        elapsed = [m.elapsed_ns for m in self.repetitions if m.elapsed_ns]
+        """Return a time of at least 1 ms and 1 % of the timed work, otherwise None.
+
+        Both are of one pass.
+        """
+        elapsed = [
+            m.elapsed_ns / passes_of(m.record) for m in self.repetitions if m.elapsed_ns
+        ]
         if not span_ns or not elapsed:
             return None
         least_ns = max(_NOTABLE_NS, _NOTABLE_SHARE * statistics.median(elapsed))
@@ -214,9 +219,9 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         timed=timed,
         tail=_ranking(field.tail, engine),
         used=resources.medians(records),
-        open_ns=repetition_stats.median(m.figure("open_ns") for m in ok),
-        settle_ns=repetition_stats.median(m.settle_ns or None for m in ok),
-        close_ns=repetition_stats.median(m.figure("close_ns") for m in ok),
+        open_ns=of_one_pass(ok, "open_ns"),
+        settle_ns=of_one_pass(ok, "settle_ns") or None,
+        close_ns=of_one_pass(ok, "close_ns"),
         reopen_ns=rate_findings.reopen_ns(records),
         recover_ns=repetition_stats.median(map(_audit_open_ns, killed)),
         observer_cost=_observer_cost(summary, timed),
@@ -345,6 +350,14 @@ def _off_baseline(
         return None
     base = summary_of(run.cell(engine.name, BASELINE, twin))
     return summary.median / base.median if base else None
+
+
+def of_one_pass(repetitions: Iterable[Measurement], key: str) -> float | None:
+    """Return the median of a time, in each repetition the mean of its passes."""
+    figures = [(m.figure(key), passes_of(m.record)) for m in repetitions]
+    return repetition_stats.median(
+        total_ns / passes for total_ns, passes in figures if total_ns is not None
+    )
 
 
 def _audit_open_ns(m: Measurement) -> int | None:

@@ -280,9 +280,13 @@ def _timed_ns(record: Record) -> int:
 
 
 def _times_too_long(record: Record, span_ns: int) -> float:
-    """Return a span as a multiple of the timed work, 0 if it is not a finding."""
+    """Return a span as a multiple of the timed work, 0 if it is not a finding.
+
+    Both are of all passes, of which each would be a finding by itself.
+    """
     elapsed_ns = _timed_ns(record)
-    if span_ns <= max(LEAST_NS, MOST_OF_TIMED_WORK * elapsed_ns):
+    least_ns = passes_of(record) * LEAST_NS
+    if span_ns <= max(least_ns, MOST_OF_TIMED_WORK * elapsed_ns):
         return 0.0
     return float(span_ns / elapsed_ns)
 

@@ -34,7 +34,7 @@ OPEN_LOOP: Columns = (
     ("verdict", "saturated: less than 99 % of the offered rate achieved"),
 )
 WORK: Columns = (
-    ("open", "opening the database before the clock starts"),
+    ("open", "opening the database before the clock starts; each time is of one pass"),
     ("loop", "the operations: timed"),
     ("flush", "handing everything to the operating system: timed"),
     ("settle", "waiting until no deferred work is left"),
@@ -43,10 +43,10 @@ WORK: Columns = (
     ("recover", "another process opens it after a kill, for the audit"),
 )
 LATER: Columns = (
-    ("CPU", "processor time of settle and close"),
+    ("CPU", "processor time of settle and close, of all passes"),
     ("CPU / op", "the same per operation"),
-    ("written", "bytes written by write calls in settle and close"),
-    ("to storage", "bytes sent to storage in settle and close"),
+    ("written", "bytes written by write calls in settle and close, of all passes"),
+    ("to storage", "bytes sent to storage in settle and close, of all passes"),
     ("CPU at rest", "processor time in the 10 ms after settle"),
 )
 DURABILITY: Columns = (

@@ -251,9 +251,10 @@ def remarks(row: Row) -> list[str]:
 def _facts(row: Row) -> list[str]:
     """Return threads, notable times outside the timed work, processors and stalls."""
     facts = [f"{row.threads} threads"] if row.threads > 1 else []
+    each = " per pass" if _passes(row) else ""
     for form, span_ns in (
-        ("settling takes another {}", row.settle_ns),
-        ("closing takes {}", row.close_ns),
+        (f"settling takes another {{}}{each}", row.settle_ns),
+        (f"closing takes {{}}{each}", row.close_ns),
         ("recovery after a kill takes {}", row.recover_ns),
     ):
         if (notable_ns := row.notable(span_ns)) is not None:

@@ -69,6 +69,9 @@ def test_work_in_open_and_close_is_reported(key: str, text: str) -> None:
 def test_a_quarter_of_a_second_is_not_a_finding(key: str) -> None:
     assert texts_of(unsettled(1_000_000, **{key: LEAST_NS})) == ()
     assert texts_of(unsettled(1_000_000, **{key: LEAST_NS + 1})) != ()
+    ten: dict[str, Any] = {"passes": [{}] * 10}
+    assert texts_of(unsettled(1_000_000, **{key: 10 * LEAST_NS}, **ten)) == ()
+    assert texts_of(unsettled(1_000_000, **{key: 10 * LEAST_NS + 1}, **ten)) != ()
 
 
 def test_reopening_what_was_closed_is_reported() -> None:

@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
+from report.model.run import Measurement
 from report.stats import resources, timeline
+from report.verdict.chart_row import of_one_pass
+from tests.builders import honest_records
+from tests.builders.honest_records import repeated
 
 LINE: Any = {
     "schema": 2,
@@ -169,3 +173,11 @@ def test_older_lines_have_no_timeline_and_no_stalls() -> None:
     for line in lines:
         assert timeline.timeline(line) is None
         assert timeline.stalls(line) is None
+
+
+@pytest.mark.parametrize("key", ["open_ns", "loop_ns", "settle_ns", "close_ns"])
+def test_the_time_of_a_phase_is_that_of_one_pass(key: str) -> None:
+    lines = [honest_records.FILL.line, repeated(10, 0.001, "fillrandom").line]
+    once, ten_times = (Measurement.of(line) for line in lines)
+    assert ten_times.figure(key) == 10 * (once.figure(key) or 0)
+    assert of_one_pass([once], key) == of_one_pass([ten_times], key) != 0
