@@ -13,7 +13,7 @@ from scripts.cli.session_flow import conclude, run_with_progress
 from scripts.measure.runner import open_runner
 from scripts.request import options
 from scripts.request.ab_options import AB_SELECTION, AbOptions
-from scripts.request.selection import note_own_defaults
+from scripts.request.selection import note_own_defaults, note_single_passes
 from scripts.request.shard_options import AB_SHARD_OPTIONS, shard_request
 from scripts.show.ab_view import make_ab_view
 from scripts.show.dry_run import show_dry_run
@@ -74,6 +74,7 @@ def ab(
             view = partial(make_ab_view, output.stderr(), output.quiet)
             session = session_of(side_a, asked.builds.b, view)
             plan = session.plan(request, asked.terms)
+            note_single_passes(request.config, request.suite, request.selection)
             if shard := shard_request(given):
                 plan = session.screening(plan, shard)
             if dry_run:

@@ -15,6 +15,7 @@ from scripts.request import options
 from scripts.request.selection import (
     RunOptions,
     note_own_defaults,
+    note_single_passes,
     read_config,
     selection_of,
     suite_of,
@@ -70,6 +71,7 @@ def run(
         shard = shard_request(given)
         with open_runner(places, ctx.obj) as runner:
             plan = runner.plan(request)
+            note_single_passes(config, chosen_suite, selection)
             if shard:
                 name = shard.name_on(runner.machine)
                 plan = sharded_plan(plan, shard, name, places.results)

@@ -172,7 +172,10 @@ def _planned_scenario(
                 chosen=chosen,
             )
             _check_passes(scenario, flags[engine.name], selection.timeout_s, where)
-            _check(scenario, engine, flags[engine.name], fill, refusal, where)
+            cells = _select(selection.globs, [engine], [scenario])
+            measured = [cell.benchmark for cell in cells]
+            if measured:
+                _check(measured, engine, flags[engine.name], fill, refusal, where)
     return Scenario(
         name=name,
         title=scenario.title,
@@ -213,14 +216,14 @@ def _usual_fill(
 
 
 def _check(
-    scenario: ScenarioConfig,
+    measured: Sequence[str],
     engine: Engine,
     flags: Flags,
     fill: tuple[str, ...],
     refusal: Refusal,
     place: Callable[[str], tuple[str, str]],
 ) -> None:
-    """Raise ConfigError if the engine's executable cannot run the scenario.
+    """Raise ConfigError if the engine's executable cannot run these benchmarks.
 
     `place` returns the file and the key that have the value of a flag.  Each benchmark
     is checked with the flags that its process will have.  Executables that do not
@@ -229,14 +232,15 @@ def _check(
     if engine.description is None or not engine.description.can_check:
         return
     known = engine.description.benchmarks
-    _check_share([known[b] for b in scenario.benchmarks if b in known], flags, place)
-    pairs = [(known[b], True) for b in scenario.benchmarks if b in known]
-    fills = fill or tuple(b.fill for b, _ in pairs if b.prepare)
-    pairs += [(known[b], False) for b in fills if b in known]
+    benchmarks = [known[name] for name in measured if name in known]
+    _check_share(benchmarks, flags, place)
+    fills = fill or tuple(b.fill for b in benchmarks if b.prepare)
+    pairs = [(benchmark, True) for benchmark in benchmarks]
+    pairs += [(known[name], False) for name in fills if name in known]
     by_flags: dict[str, tuple[Flags, list[str]]] = {}
-    for benchmark, measured in pairs:
-        selected: Flags = process_flags(benchmark, flags, measured)
-        if measured and benchmark.can_warm_up:
+    for benchmark, is_measured in pairs:
+        selected: Flags = process_flags(benchmark, flags, is_measured)
+        if is_measured and benchmark.can_warm_up:
             selected = paced(selected, {p: flags[p] for p in PACES if flags.get(p)})
         _, names = by_flags.setdefault(canonical(selected), (selected, []))
         names.append(benchmark.name)
@@ -278,7 +282,7 @@ def _check_passes(
 def _select(
     globs: Sequence[str],
     engines: Sequence[Engine],
-    scenarios: Iterable[Scenario],
+    scenarios: Iterable[Scenario | ScenarioConfig],
 ) -> Iterable[CellName]:
     """Yield the selected cells, by scenario, then benchmark, then engine."""
     for scenario in scenarios:

@@ -13,7 +13,7 @@ from report.config.config_types import (
 from report.config.durability_table import LEVEL
 from report.config.toml_table import ConfigError, unknown
 from report.model.description import Description
-from report.terms.rulebook import SCENARIO_FLAGS, Flag, option_name
+from report.terms.rulebook import OWN_STREAM, SCENARIO_FLAGS, Flag, option_name
 from report.terms.units import UnitError, parse_size
 
 _ACCEPTED = {
@@ -52,7 +52,7 @@ def resolve_flags(
     Later ones win: the engine's, the scenario's, the suite's override, the scenario's
     settings for the engine, and the command line's.  Flags and settings that a scenario
     has from some number of entries on come right after its other flags and settings.
-    A time limit or a warm-up of the command line takes the place of passes.
+    A time limit, a warm-up or a stream of the command line takes the place of passes.
     Without a description, flags that only the executable knows are left out.  Raises
     ConfigError.
     """
@@ -62,9 +62,19 @@ def resolve_flags(
     if growth:
         layers = _layers(scenario, engine, override, growth)
     flags = {**_merged(layers, description), **chosen}
-    if "min_time" not in chosen and any(chosen.get(name) for name in _INSTEAD):
+    if instead_of_passes(chosen):
         flags.pop("min_time", None)
     return flags
+
+
+def instead_of_passes(chosen: Mapping[str, Flag]) -> str:
+    """Return the flag of the command line that takes the place of passes, or ""."""
+    if "min_time" in chosen:
+        return ""
+    given = [name for name in _INSTEAD if chosen.get(name)]
+    if chosen.get("stream", OWN_STREAM) != OWN_STREAM:
+        given.append("stream")
+    return given[0] if given else ""
 
 
 def _layers(

@@ -29,6 +29,7 @@ from scripts.planning.engine_choice import (
 )
 from scripts.planning.executable import SET_UP_WITH
 from scripts.planning.new_plan import Selection, control_of
+from scripts.planning.settings import instead_of_passes
 from scripts.request.option_types import check_globs, names, suite_name
 from scripts.request.options import DEFAULT_SEED, Setting
 from scripts.show.output import print_note
@@ -272,6 +273,21 @@ def note_own_defaults(config: Config, selection: Selection) -> None:
             f" {engines} use their own defaults; add extends = "
             f'"{_BASELINE}" for the settings of {_BASELINE}, or an empty [settings] to'
             " keep the defaults",
+            err=True,
+        )
+
+
+def note_single_passes(
+    config: Config, suite: SuiteConfig, selection: Selection
+) -> None:
+    """Say on stderr which option takes the place of the suite's passes, if one does."""
+    flag = instead_of_passes(selection.chosen)
+    scenarios = [config.scenarios[name].flags for name in selection.scenarios]
+    if flag and any("min_time" in flags for flags in (suite.override, *scenarios)):
+        click.echo(
+            f"kvmatrix: note: with {option_name(flag)} each benchmark runs once, and "
+            f"not in passes for the min_time of {suite.name}; short ones may not be "
+            "ranked",
             err=True,
         )
 

@@ -1,4 +1,4 @@
-"""A scenario that silently loses the settings of baseline is named before a run."""
+"""What a run says before it starts: settings that are lost, and what is refused."""
 
 from pathlib import Path
 
@@ -53,3 +53,24 @@ def test_engines_that_baseline_does_not_set_lose_nothing(lab: Lab) -> None:
     (lab.root / "configs/scenarios/baseline.toml").unlink()
     lab.suite(("mine",))
     assert notes(lab, "run", "lab", "--dry-run") == []
+
+
+def test_an_option_that_takes_the_place_of_passes_is_named(lab: Lab) -> None:
+    lab.suite(("baseline",), '[override]\nmin_time = "1ms"\n')
+    for words, is_named in (
+        ((), False),
+        (("--max-time", "1s"), True),
+        (("--set", "warmup=1s"), True),
+        (("--num", "5"), False),
+    ):
+        done = lab.call("run", "lab", "--dry-run", *words)
+        assert done.returncode == 0, done.stderr
+        assert ("min_time" in done.stderr) == is_named, words
+
+
+def test_only_selected_benchmarks_are_checked(lab: Lab) -> None:
+    lab.scenario("mine", ("fillseq", "overwrite"))
+    words = ("run", "lab", "-s", "mine", "--set", "min_time=1ms", "--dry-run")
+    refused = lab.call(*words)
+    assert refused.returncode == 2 and "overwrite" in refused.stderr
+    assert lab.call(*words, "-k", "*/fillseq").returncode == 0

@@ -6,6 +6,7 @@ import pytest
 
 from report.config.configuration import load
 from report.config.toml_table import ConfigError, unknown
+from report.terms.rulebook import Flag
 from report.terms.units import UnitError, parse_duration, parse_size
 from scripts.planning.settings import resolve_flags
 from tests.builders.simple_plans import description
@@ -146,11 +147,13 @@ def test_flags_later_and_nearer_win(tmp_path: Path) -> None:
         ({"num": 7}, True),
         ({"duration": 1.0}, False),
         ({"warmup": 1.0}, False),
+        ({"stream": "leveldb"}, False),
+        ({"stream": "kvmatrix"}, True),
         ({"duration": 1.0, "min_time": 0.5}, True),  # and is refused
     ],
 )
-def test_a_time_limit_of_the_command_line_takes_the_place_of_passes(
-    tmp_path: Path, chosen: dict[str, float], keeps: bool
+def test_some_flags_of_the_command_line_take_the_place_of_passes(
+    tmp_path: Path, chosen: dict[str, Flag], keeps: bool
 ) -> None:
     config = load(write(tmp_path))
     scenario, engine = config.scenarios["base"], config.engines["one"]
