@@ -174,8 +174,8 @@ Problem TimedOtherwise(const Config& config) {
 Problem Unrepeatable(const Benchmark& benchmark, const Config& config) {
   if (config.min_time_ns == 0 || CanRepeat(benchmark)) return "";
   return std::string(benchmark.name) +
-         " cannot be repeated: it changes the database that it starts with; "
-         "leave the flag out";
+         " cannot be repeated in passes, only fills and reads can; leave it or "
+         "the flag out";
 }
 
 // Rules about YCSB's workloads.

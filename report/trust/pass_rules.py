@@ -45,7 +45,7 @@ def passes_are_alike(record: Record, context: Context) -> str:
 
 
 def passes_are_enough(record: Record, context: Context) -> str:
-    """Check that the last pass is the one that reached the least time."""
+    """Check that no pass but that of a killed process follows the least time."""
     least_ns, listed = _least_ns(context), record.get("passes") or ()
     most = MOST_PASSES if context.stores else MOST_PASSES_OF_NOTHING
     if not least_ns or not listed or len(listed) == most:
