@@ -191,5 +191,6 @@ def _note(chart: Chart, row: Row) -> str:
     if (threads := row.threads) > 1:
         parts.append(f"{threads} threads")
     if row.settle_ns:
-        parts.append(f"settling takes another {numbers.seconds(row.settle_ns)}")
+        each = " per pass" if row.is_repeated else ""
+        parts.append(f"settling takes another {numbers.seconds(row.settle_ns)}{each}")
     return ", ".join(parts)

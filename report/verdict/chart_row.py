@@ -169,6 +169,11 @@ class Row:
             return None
         return used if used > _NOTABLE_PROCESSORS else None
 
+    @property
+    def is_repeated(self) -> bool:
+        """True if a repetition made several passes."""
+        return any(passes_of(m.record) > 1 for m in self.repetitions)
+
     def notable(self, span_ns: float | None) -> float | None:
         """Return a time of at least 1 ms and 1 % of the timed work, otherwise None.
 

@@ -34,11 +34,11 @@ OPEN_LOOP: Columns = (
     ("verdict", "saturated: less than 99 % of the offered rate achieved"),
 )
 WORK: Columns = (
-    ("open", "opening the database before the clock starts; each time is of one pass"),
-    ("loop", "the operations: timed"),
-    ("flush", "handing everything to the operating system: timed"),
-    ("settle", "waiting until no deferred work is left"),
-    ("close", "closing the database"),
+    ("open", "opening the database before the clock starts, per pass"),
+    ("loop", "the operations, per pass: timed"),
+    ("flush", "handing everything to the operating system, per pass: timed"),
+    ("settle", "waiting until no deferred work is left, per pass"),
+    ("close", "closing the database, per pass"),
     ("reopen", "another process opens the closed database, for the audit"),
     ("recover", "another process opens it after a kill, for the audit"),
 )

@@ -251,7 +251,7 @@ def remarks(row: Row) -> list[str]:
 def _facts(row: Row) -> list[str]:
     """Return threads, notable times outside the timed work, processors and stalls."""
     facts = [f"{row.threads} threads"] if row.threads > 1 else []
-    each = " per pass" if _passes(row) else ""
+    each = " per pass" if row.is_repeated else ""
     for form, span_ns in (
         (f"settling takes another {{}}{each}", row.settle_ns),
         (f"closing takes {{}}{each}", row.close_ns),

@@ -29,16 +29,17 @@ from report.words.cell_text import (
     table,
 )
 
-_TIMED = ("loop_ns", "flush_ns")
-
 
 def work(chart: Chart) -> DetailTable | None:
     """Return the time of each phase of one pass, timed or not, and of reopening."""
     lines = []
     for row in chart.rated_rows:
-        timed = [chart_row.of_one_pass(row.repetitions, k) for k in _TIMED]
         times_ns = (
-            *(row.open_ns, *timed),
+            row.open_ns,
+            *(
+                chart_row.of_one_pass(row.repetitions, k)
+                for k in ("loop_ns", "flush_ns")
+            ),
             *(row.settle_ns, row.close_ns, row.reopen_ns, row.recover_ns),
         )
         shown = tuple(positive(time_ns, numbers.seconds) for time_ns in times_ns)

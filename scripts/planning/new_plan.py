@@ -171,11 +171,11 @@ def _planned_scenario(
                 suite=suite,
                 chosen=chosen,
             )
-            _check_passes(scenario, flags[engine.name], selection.timeout_s, where)
             cells = _select(selection.globs, [engine], [scenario])
-            measured = [cell.benchmark for cell in cells]
-            if measured:
-                _check(measured, engine, flags[engine.name], fill, refusal, where)
+            if measured := [cell.benchmark for cell in cells]:
+                own = flags[engine.name]
+                _check_passes(scenario, own, selection.timeout_s, where)
+                _check(measured, engine, own, fill, refusal, where)
     return Scenario(
         name=name,
         title=scenario.title,

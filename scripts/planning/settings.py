@@ -13,7 +13,7 @@ from report.config.config_types import (
 from report.config.durability_table import LEVEL
 from report.config.toml_table import ConfigError, unknown
 from report.model.description import Description
-from report.terms.rulebook import OWN_STREAM, SCENARIO_FLAGS, Flag, option_name
+from report.terms.rulebook import FLAGS, SCENARIO_FLAGS, Flag, flag_of, option_name
 from report.terms.units import UnitError, parse_size
 
 _ACCEPTED = {
@@ -23,7 +23,7 @@ _ACCEPTED = {
 }
 _SIGNED = ("int32", "int64", "int")
 _INTEGERS = (*_SIGNED, "uint32", "uint64", "uint")
-_INSTEAD = ("duration", "warmup")  # of passes
+_INSTEAD = ("duration", "warmup", "stream")  # of passes
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,8 @@ def instead_of_passes(chosen: Mapping[str, Flag]) -> str:
     """Return the flag of the command line that takes the place of passes, or ""."""
     if "min_time" in chosen:
         return ""
-    given = [name for name in _INSTEAD if chosen.get(name)]
-    if chosen.get("stream", OWN_STREAM) != OWN_STREAM:
-        given.append("stream")
-    return given[0] if given else ""
+    changed = (f for f in _INSTEAD if flag_of(chosen, f) != FLAGS[f].default)
+    return next(changed, "")
 
 
 def _layers(

@@ -280,15 +280,13 @@ def note_own_defaults(config: Config, selection: Selection) -> None:
 def note_single_passes(
     config: Config, suite: SuiteConfig, selection: Selection
 ) -> None:
-    """Say on stderr which option takes the place of the suite's passes, if one does."""
+    """Name on stderr an option that takes the place of the suite's passes."""
     flag = instead_of_passes(selection.chosen)
     scenarios = [config.scenarios[name].flags for name in selection.scenarios]
     if flag and any("min_time" in flags for flags in (suite.override, *scenarios)):
-        click.echo(
-            f"kvmatrix: note: with {option_name(flag)} each benchmark runs once, and "
-            f"not in passes for the min_time of {suite.name}; short ones may not be "
-            "ranked",
-            err=True,
+        print_note(
+            f"note: {option_name(flag)} takes the place of {suite.name}'s min_time: "
+            "each benchmark runs once, and charts of short ones rank nobody"
         )
 
 
