@@ -59,13 +59,17 @@ def entry(places: Path, setting: str) -> dict[str, Any]:
 
 
 def test_a_synchronous_write_does_not_cover_the_log_before_it(places: Path) -> None:
-    """A later write survives, and an earlier one does not: by a recorded log."""
+    """A later write survives, and an earlier one does not: by a recorded log.
+
+    That the later one was durable is seen in some of the states.
+    """
     found = entry(places, "leveldb/buffered")
     assert (found["documented"]["class"], found["found"]["class"]) == ("D2", "D1")
     assert found["proof"]["kind"] == "contradicted"
     assert found["covers"]["held"] < found["covers"]["tried"]
     kinds = {(v["kind"], v["method"]) for v in found["violations"]}
-    assert {("hole", "log"), ("uncovered", "log")} <= kinds
+    assert ("hole", "log") in kinds
+    assert "uncovered" in {kind for kind, _ in kinds}
 
 
 def test_a_rollback_journal_that_is_deleted_may_lose_the_last_commit(
