@@ -61,7 +61,7 @@ def entry(places: Path, setting: str) -> dict[str, Any]:
 def test_a_synchronous_write_does_not_cover_the_log_before_it(places: Path) -> None:
     """A later write survives, and an earlier one does not: by a recorded log.
 
-    That the later one was durable is seen in some of the states.
+    Which of the methods also sees that the later one was durable is chance.
     """
     found = entry(places, "leveldb/buffered")
     assert (found["documented"]["class"], found["found"]["class"]) == ("D2", "D1")
