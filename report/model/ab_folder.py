@@ -100,7 +100,7 @@ def check_unaltered(recorded: RecordedAbRun) -> None:
     location = recorded.path / AB_PLAN
     for plan in recorded.plan.sides.values():
         check_amounts(plan, location)
-    check_settings(recorded.plan.settings(), recorded.document, location)
+    check_settings(recorded.plan, recorded.document, location)
 
 
 def _check_kind(m: Measurement, location: str) -> None:
@@ -148,7 +148,7 @@ def ab_plan_document(plan: AbPlan) -> dict[str, Any]:
             for side, of in plan.sides.items()
         },
         "scenarios": [{**written, "flags": flags} for written, (_, flags) in scenarios],
-        "settings_sha256": sha256_of_settings(plan.settings()),
+        "settings_sha256": sha256_of_settings(plan),
         "counted": plan.counted,
         **({"shard": _shard_document(plan, plan.shard)} if plan.shard else {}),
         **({"machines": dict(plan.machines)} if plan.machines else {}),

@@ -163,6 +163,7 @@ class Suite:
     latency_repetitions: int | None = None  # of each cell, after the others
     control: str = ""  # the engine that is measured twice, or ""
     repeat_disturbed: int | None = None  # retries of a disturbed repetition
+    memory_limit_bytes: int = 0  # instead of the scenarios' own limits; 0: their own
 
     @property
     def rate(self) -> float | None:

@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from report.model.ab_plan import AbPlan
 from report.model.description import Description
 from report.model.plan import (
     CONTROL,
@@ -28,12 +29,10 @@ from report.terms.class_stamp import KnownClass
 from report.terms.documents import ResultsError, canonical, document_of, read_bytes
 from report.terms.limits import MOST_RUN_REPETITIONS
 from report.terms.regime import Regime
-from report.terms.rulebook import Flags
 
 PLAN = "run.json"
 VERSIONS = {"schema": range(1, SCHEMA + 1), "method": range(1, METHOD + 1)}
 Document = Mapping[str, Any]
-Settings = Mapping[str, Mapping[str, Flags]]  # scenario -> engine -> flags
 # The control's cells are not among those that the limit of a new plan counts.
 _MOST_REPETITIONS = 2 * MOST_RUN_REPETITIONS
 _Named = TypeVar("_Named", Engine, Scenario)
@@ -54,17 +53,16 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "cells": [asdict(cell) for cell in plan.cells],
         "order": [[group.repetition, list(group.cells)] for group in plan.order],
         "machine": dict(plan.machine),
-        **({"not_durable": plan.not_durable} if plan.not_durable else {}),
-        **({"no_regime": plan.no_regime} if plan.no_regime else {}),
+        **_if_any(plan, "not_durable", "no_regime", "machines"),
         **({"canary": list(plan.canary)} if plan.canary else {}),
-        **({"shard": _shard_document(plan.shard)} if plan.shard else {}),
-        **({"machines": dict(plan.machines)} if plan.machines else {}),
-        "settings_sha256": sha256_of_settings(plan.settings()),
+        **({"shard": asdict(plan.shard)} if plan.shard else {}),
+        "settings_sha256": sha256_of_settings(plan),
     }
 
 
-def _shard_document(shard: Shard) -> dict[str, Any]:
-    return {**asdict(shard), "units": list(shard.units)}
+def _if_any(of: object, *keys: str) -> dict[str, Any]:
+    """Return these attributes, except those that are empty."""
+    return {key: value for key in keys if (value := getattr(of, key))}
 
 
 def suite_document(suite: Suite) -> dict[str, Any]:
@@ -87,6 +85,7 @@ def suite_document(suite: Suite) -> dict[str, Any]:
         "control": suite.control,
         "rate": suite.rate,
         "repeat_disturbed": suite.repeat_disturbed,
+        **_if_any(suite, "memory_limit_bytes"),
     }
 
 
@@ -109,12 +108,7 @@ def engine_documents(engines: Iterable[Engine]) -> list[dict[str, Any]]:
             "binary_sha256": engine.binary_sha256,
             "twin_of": engine.twin_of,
             "variant_of": engine.variant_of,
-            **{key: value for key in _IF_ANY if (value := getattr(engine, key))},
-            **(
-                {"known_failures": dict(engine.known_failures)}
-                if engine.known_failures
-                else {}
-            ),
+            **_if_any(engine, *_IF_ANY, "known_failures"),
             **(
                 {"passports": {k: asdict(v) for k, v in engine.passports.items()}}
                 if engine.passports
@@ -139,8 +133,13 @@ def _scenario_document(scenario: Scenario) -> dict[str, Any]:
     return {**document, **lists}
 
 
-def sha256_of_settings(settings: Settings) -> str:
-    """Return the SHA-256 of the flags of all engines, in hexadecimal."""
+def sha256_of_settings(plan: Plan | AbPlan) -> str:
+    """Return the SHA-256 of all flags and regimes of a plan, in hexadecimal.
+
+    A plan without a regime has that of its flags alone, as in older runs.
+    """
+    regimes = {s.name: asdict(s.regime) for s in plan.scenarios if s.regime}
+    settings = {**plan.settings(), **({"": regimes} if regimes else {})}
     return hashlib.sha256(canonical(settings).encode()).hexdigest()
 
 
@@ -230,7 +229,7 @@ def check_current(plan: Plan, document: Document, place: Path) -> None:
     if sorted((u.repetition, i) for u in plan.order for i in u.cells) != _due(plan):
         problem = "order: expected each repetition of each cell exactly once"
         raise ResultsError(f"{place}: {problem}")
-    check_settings(plan.settings(), document, place)
+    check_settings(plan, document, place)
 
 
 def check_amounts(plan: Plan, place: Path) -> None:
@@ -252,10 +251,10 @@ def _due(plan: Plan) -> list[tuple[int, int]]:
     )
 
 
-def check_settings(settings: Settings, document: Document, place: Path) -> None:
-    """Raise ResultsError if the flags of a plan were altered."""
-    if sha256_of_settings(settings) != document["settings_sha256"]:
-        raise ResultsError(f"{place}: flags were altered: settings_sha256 differs")
+def check_settings(plan: Plan | AbPlan, document: Document, place: Path) -> None:
+    """Raise ResultsError if the flags or regimes of a plan were altered."""
+    if sha256_of_settings(plan) != document["settings_sha256"]:
+        raise ResultsError(f"{place}: settings were altered: settings_sha256 differs")
 
 
 def suite_of(entry: Document) -> Suite:
@@ -274,6 +273,7 @@ def suite_of(entry: Document) -> Suite:
         latency_repetitions=_latency_repetitions(entry),
         control=entry.get("control") or "",
         repeat_disturbed=entry.get("repeat_disturbed"),
+        memory_limit_bytes=entry.get("memory_limit_bytes") or 0,
     )
 
 

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from report.config.config_types import Config, SuiteConfig
-from report.model.plan import Plan
+from report.config.toml_table import ConfigError
+from report.model.plan import Engine, Plan
 from report.model.record import Record
 from report.terms.regime import DIRECTORY, Regime
 from scripts.doctor.admission import admit, subject_of
@@ -29,7 +30,12 @@ from scripts.planning.found_engines import (
     find_engines,
 )
 from scripts.planning.new_plan import Selection, make_plan
-from scripts.planning.resume_check import changes
+from scripts.planning.resume_check import (
+    CannotResume,
+    changes,
+    selection_again,
+    still_missing,
+)
 from scripts.regime.loop_device import DiskError
 from scripts.regime.regime_site import RegimeError, Sites
 from scripts.store.known_passports import with_passports
@@ -72,32 +78,34 @@ class Runner:
     def plan(self, request: Request) -> Plan:
         """Return the plan of a new run.  Raises CannotStart if a disk is small."""
         refuse_full_disk(self.places.data_dir)
-        names = request.selection.engines
-        self.stamp(request.config.engines[name] for name in names)
-        selection = replace(request.selection, named=self.sites.named)
-        engines = find_engines(
-            self.executor,
-            self.places.build_dir,
-            request.config,
-            request.selection.engines,
-            self.places.work / "tmp",
-        )
+        name = new_name(self.places.results, request.suite.name)
         try:
-            plan = make_plan(
-                new_name(self.places.results, request.suite.name),
-                request.command,
-                request.config,
-                request.suite,
-                selection,
-                engines,
-                identity(self.machine),
-                self.system.not_durable(self.machine),
-                partial(self.system.no_regime, self.machine),
-                ask_executables(self.executor, self.places.build_dir),
-            )
+            plan = self._planned(name, request, self._found(request))
         except DiskError as error:
             raise CannotStart(str(error)) from None
         return with_passports(plan, request.config, self.places.results)
+
+    def _found(self, request: Request) -> Sequence[Engine]:
+        """Return the engines of a request, described by their executables."""
+        config, names = request.config, request.selection.engines
+        self.stamp(config.engines[name] for name in names)
+        build, scratch = self.places.build_dir, self.places.work / "tmp"
+        return find_engines(self.executor, build, config, names, scratch)
+
+    def _planned(self, name: str, request: Request, engines: Sequence[Engine]) -> Plan:
+        """Return the plan of a request.  Raises ConfigError or DiskError."""
+        return make_plan(
+            name,
+            request.command,
+            request.config,
+            request.suite,
+            replace(request.selection, named=self.sites.named),
+            engines,
+            identity(self.machine),
+            self.system.not_durable(self.machine),
+            partial(self.system.no_regime, self.machine),
+            ask_executables(self.executor, self.places.build_dir),
+        )
 
     def stamp(self, engines: Iterable[Runnable]) -> None:
         """Record the stamps of the executables.
@@ -151,13 +159,18 @@ class Runner:
 
     def changes(self, plan: Plan, config: Config) -> list[str]:
         """Return the differences from the plan as recorded; stamp the executables."""
-        self.stamp(plan.engines)
-        machine = identity(self.machine)
-        found = changes(plan, config, self.places.build_dir, machine)
-        regimes = _regimes(plan)
-        if problem := self.system.no_regime(self.machine, regimes) if regimes else "":
-            found.append(f"the run has scenarios with a disk or a limit: {problem}")
-        return [*found, *dict.fromkeys(filter(None, map(self.sites.unlike, regimes)))]
+        regimes = map(self.sites.unlike, _regimes(plan))
+        unlike = [*dict.fromkeys(filter(None, regimes))]
+        try:
+            suite, selection = selection_again(plan, config)
+            request = Request(config, suite, selection, plan.command)
+            engines = still_missing(plan, self._found(request))
+            again = self._planned(plan.run, request, engines)
+        except CannotResume as error:
+            return [*error.changes, *unlike]
+        except (ConfigError, DiskError) as error:
+            return unlike or [f"settings: {error}"]
+        return [*changes(plan, again, config, self.places.build_dir), *unlike]
 
     def built_late(self, plan: Plan) -> tuple[str, ...]:
         """Return the engines that were missing from the plan but exist now."""

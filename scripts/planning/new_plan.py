@@ -59,6 +59,13 @@ class Selection:
     repeat_disturbed: int  # the most retries of a disturbed repetition
     memory_limit_bytes: int = 0  # of scenarios with a limit; 0: their own
     named: NamedDevice | None = None  # instead of the file that is their disk
+    cells: frozenset[str] = frozenset()  # just these, by name; empty: see globs
+
+    def has(self, cell: str) -> bool:
+        """Return True if a cell of the engines and scenarios is selected."""
+        if self.cells:
+            return cell in self.cells
+        return not self.globs or any(fnmatch.fnmatch(cell, g) for g in self.globs)
 
 
 def make_plan(
@@ -88,7 +95,7 @@ def make_plan(
     if selection.named:
         scenarios = on_named_device(scenarios, selection.named)
     regimes = [s.regime for s in scenarios if s.regime]
-    cells = tuple(_select(selection.globs, engines, scenarios))
+    cells = tuple(_select(selection, engines, scenarios))
     used = {cell.scenario for cell in cells}
     plan = Plan(
         run=run,
@@ -171,7 +178,7 @@ def _planned_scenario(
                 suite=suite,
                 chosen=chosen,
             )
-            cells = _select(selection.globs, [engine], [scenario])
+            cells = _select(selection, [engine], [scenario])
             if measured := [cell.benchmark for cell in cells]:
                 own = flags[engine.name]
                 _check_passes(scenario, own, selection.timeout_s, where)
@@ -280,7 +287,7 @@ def _check_passes(
 
 
 def _select(
-    globs: Sequence[str],
+    selection: Selection,
     engines: Sequence[Engine],
     scenarios: Iterable[Scenario | ScenarioConfig],
 ) -> Iterable[CellName]:
@@ -289,7 +296,7 @@ def _select(
         for benchmark in scenario.benchmarks:
             for engine in engines:
                 measured = str(CellName(engine.measures, scenario.name, benchmark))
-                if not globs or any(fnmatch.fnmatch(measured, g) for g in globs):
+                if selection.has(measured):
                     yield CellName(engine.name, scenario.name, benchmark)
 
 
@@ -316,4 +323,5 @@ def _suite_of(
         latency_repetitions=selection.latency_repetitions,
         control=next((e.twin_of for e in engines if e.twin_of), ""),
         repeat_disturbed=selection.repeat_disturbed,
+        memory_limit_bytes=selection.memory_limit_bytes,
     )

@@ -1,90 +1,194 @@
-"""Checks that a resumed run has the same machine, executables and settings."""
+"""Checks that a resumed run has the same machine, executables and settings.
 
-from collections.abc import Mapping
+A run's folder may come from anybody.  It decides what is measured: which cells, in
+which order, how often, with which options of the command line.  All else is planned
+again from the configuration and the executables of this machine, and must be the same.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from report.config.config_types import Config
-from report.config.toml_table import ConfigError
-from report.model.plan import Plan
+from report.config.config_types import Config, SuiteConfig
+from report.model.plan import Engine, Plan
+from report.model.plan_document import engine_documents, scenario_documents
+from report.terms.rulebook import SCENARIO_FLAGS
+from report.terms.text_table import one_line
 from scripts.planning.engine_program import program_of
-from scripts.planning.settings import differences, resolve_flags
+from scripts.planning.new_plan import Selection
+from scripts.planning.settings import differences
 
 CANNOT_RESUME = "this run cannot be resumed"  # begins a message
+_VALUE_CHARS = 200
+# Of an engine and of a scenario: what affects no result, or is compared by itself.
+_OF_ENGINE = (
+    *("title", "summary", "floor", "binding_of", "group"),
+    *("known_failures", "passports", "missing", "binary_sha256"),
+)
+_OF_SCENARIO = ("title", "analysis", "flags", "regime")
 
 
 class CannotResume(Exception):
-    """Something that affects results has changed; `changes` lists it."""
+    """Something that affects results has changed; `changes` lists it, a line each."""
 
-    def __init__(self, changes: list[str]) -> None:
-        super().__init__("; ".join(changes))
-        self.changes = changes
+    def __init__(self, changes: Sequence[str]) -> None:
+        self.changes = [one_line(change) for change in changes]
+        super().__init__("; ".join(self.changes))
 
 
-def changes(
-    plan: Plan, config: Config, build_dir: Path, machine: Mapping[str, object]
-) -> list[str]:
-    """Return every difference from the recorded plan, one sentence each."""
+def selection_again(plan: Plan, config: Config) -> tuple[SuiteConfig, Selection]:
+    """Return the suite and the selection with which a recorded plan was made.
+
+    Raises CannotResume if the configuration lacks a part of it, or an option of the
+    command line is not one.
+    """
+    if lacking := [*_lacking(plan, config), *_invalid_options(plan)]:
+        raise CannotResume([f"settings: {text}" for text in lacking])
+    recorded = plan.suite
+    scenarios = tuple(scenario.name for scenario in plan.scenarios)
+    suite = replace(config.suites[recorded.name], scenarios=scenarios)
+    return suite, Selection(
+        engines=tuple(e.name for e in plan.engines if not e.twin_of),
+        scenarios=scenarios,
+        globs=(),
+        repetitions=plan.repetitions,
+        seed=plan.seed,
+        timeout_s=recorded.timeout_s,
+        chosen=recorded.chosen,
+        latency_repetitions=plan.latency_repetitions,
+        control=recorded.control,
+        repeat_disturbed=recorded.repeat_disturbed or 0,
+        memory_limit_bytes=recorded.memory_limit_bytes,
+        cells=frozenset(map(str, plan.cells)),
+    )
+
+
+def _lacking(plan: Plan, config: Config) -> Iterator[str]:
+    name = plan.suite.name
+    if name in config.broken_suites:
+        yield str(config.broken_suites[name])
+    elif name not in config.suites:
+        yield f"suite {name} no longer exists"
+    for scenario in plan.scenarios:
+        file = scenario.family or scenario.name
+        if file in config.broken_scenarios:
+            yield str(config.broken_scenarios[file])
+        elif scenario.name not in config.scenarios:
+            yield f"scenario {scenario.name} no longer exists"
+    for engine in plan.engines:
+        if engine.measures not in config.engines:
+            yield f"engine {engine.measures} no longer exists"
+
+
+def _invalid_options(plan: Plan) -> Iterator[str]:
+    """Yield each recorded option that no command line can have given."""
+    for name, value in plan.suite.chosen.items():
+        flag = SCENARIO_FLAGS.get(name)
+        if flag is None:
+            yield f"suite.chosen: unknown flag {name!r}"
+        elif not flag.accepts(value):
+            yield f"suite.chosen.{name}: {_short(value)}; expected {flag.accepted}"
+
+
+def still_missing(plan: Plan, engines: Sequence[Engine]) -> list[Engine]:
+    """Return engines as found, but for those that the recorded plan lacks.
+
+    The cells of those have their lines, and need a new run to be measured.
+    """
+    missing = {e.name: e.missing for e in plan.engines if e.missing}
     return [
-        *machine_differences(plan.machine, machine),
-        *_binary_differences(plan, build_dir),
-        *_settings_differences(plan, config),
+        replace(e, missing=missing[e.name], description=None, binary_sha256="")
+        if e.name in missing
+        else e
+        for e in engines
     ]
+
+
+def changes(plan: Plan, again: Plan, config: Config, build_dir: Path) -> list[str]:
+    """Return every difference of a recorded plan, one sentence each.
+
+    `again` is the plan of the same selection on this machine, with this configuration.
+    """
+    engines = {engine.name: engine for engine in again.engines}
+    found = [*_machine_changes(plan, again)]
+    for engine in plan.engines:
+        if engine.name not in engines:
+            found.append(f"settings: engine {engine.name} is not one of this plan")
+            continue
+        found += _binary_changes(
+            engine, engines[engine.name], config, build_dir
+        ) or _engine_changes(engine, engines[engine.name])
+    settings = differences(plan.settings(), again.settings())
+    settings += _scenario_changes(plan, again)
+    return [*dict.fromkeys(found), *(f"settings: {text}" for text in settings)]
 
 
 def machine_differences(
     old: Mapping[str, object], new: Mapping[str, object]
 ) -> list[str]:
     """Return one sentence for each changed part of the machine's identity."""
+    return [f"machine: {text}" for text in _differing("", old, new)]
+
+
+def _machine_changes(plan: Plan, again: Plan) -> Iterator[str]:
+    yield from machine_differences(plan.machine, again.machine)
+    if again.not_durable and not plan.not_durable:
+        yield f"machine: no durable write is possible here: {again.not_durable}"
+    if again.no_regime and not plan.no_regime:
+        problem = "the run has scenarios with a disk or a limit"
+        yield f"machine: {problem}: {again.no_regime}"
+
+
+def _binary_changes(
+    old: Engine, new: Engine, config: Config, build_dir: Path
+) -> list[str]:
+    """Return why the executable is another one, or nothing."""
+    was, now = old.binary_sha256, new.binary_sha256
+    if was == now:
+        return []
+    name = program_of(build_dir, config.engines[new.measures]).name
+    if not now:
+        where = build_dir / "drivers"
+        return [f"binary: {name} (SHA-256 {was[:12]}...) is missing from {where}"]
+    return [f"binary: {name} was {was[:12]}, is now {now[:12]} (SHA-256)"]
+
+
+def _engine_changes(old: Engine, new: Engine) -> list[str]:
+    was, now = engine_documents([old, new])
+    texts = _differing(f"engine {old.name}: ", *_without(_OF_ENGINE, was, now))
+    return [f"settings: {text}" for text in texts]
+
+
+def _scenario_changes(plan: Plan, again: Plan) -> Iterator[str]:
+    for old, new in zip(plan.scenarios, again.scenarios, strict=True):
+        was, now = scenario_documents([old, new])
+        place = f"{old.name}: "
+        yield from _differing(place, *_without(_OF_SCENARIO, was, now))
+        regimes = (was.get("regime") or {}, now.get("regime") or {})
+        yield from _differing(f"{place}regime.", *regimes)
+    overrides = (plan.suite.override, again.suite.override)
+    yield from _differing("suite.override.", *overrides)
+
+
+def _without(
+    keys: Sequence[str], *documents: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    for document in documents:
+        yield {key: value for key, value in document.items() if key not in keys}
+
+
+def _differing(
+    place: str, old: Mapping[str, object], new: Mapping[str, object]
+) -> list[str]:
+    """Return one sentence for each key with another value."""
     return [
-        f"machine: {key} was {old.get(key)}, is now {new.get(key)}"
+        f"{place}{key} was {_short(old.get(key))}, is now {_short(new.get(key))}"
         for key in sorted({*old, *new})
         if old.get(key) != new.get(key)
     ]
 
 
-def _binary_differences(plan: Plan, build_dir: Path) -> list[str]:
-    texts = []
-    for engine in plan.engines:
-        # The cells of a missing engine already have their lines, and the control uses
-        # the executable of another engine.
-        if engine.missing or engine.twin_of:
-            continue
-        program = program_of(build_dir, engine)
-        now = "" if program.missing else program.sha256()
-        if now != engine.binary_sha256:
-            was = engine.binary_sha256[:12]
-            change = f"was {was}, is now {now[:12]} (SHA-256)"
-            if not now:
-                change = f"(SHA-256 {was}...) is missing from {build_dir / 'drivers'}"
-            texts.append(f"binary: {program.name} {change}")
-    return texts
-
-
-def _settings_differences(plan: Plan, config: Config) -> list[str]:
-    suite = plan.suite
-    now: dict[str, dict[str, dict[str, Any]]] = {}
-    for planned in plan.scenarios:
-        file = planned.family or planned.name
-        if file in config.broken_scenarios:
-            return [f"settings: {config.broken_scenarios[file]}"]
-        scenario = config.scenarios.get(planned.name)
-        if scenario is None:
-            return [f"settings: scenario {planned.name} no longer exists"]
-        flags = now.setdefault(planned.name, {})
-        for engine in plan.engines:
-            if engine.missing:
-                continue
-            if engine.measures not in config.engines:
-                return [f"settings: engine {engine.measures} no longer exists"]
-            try:
-                flags[engine.name] = resolve_flags(
-                    scenario,
-                    config.engines[engine.measures],
-                    suite.override,
-                    suite.chosen,
-                    engine.description,
-                )
-            except ConfigError as error:
-                return [f"settings: {error}"]
-    return [f"settings: {text}" for text in differences(plan.settings(), now)]
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _VALUE_CHARS else f"{text[:_VALUE_CHARS]}..."

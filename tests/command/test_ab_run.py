@@ -365,7 +365,7 @@ def test_a_changed_plan_is_not_resumed(lab: Lab) -> None:
     edit_plan(lab.run_folder, change)
     done = lab.call("resume", "@last", "--a", str(lab.root / "build"))
     assert done.returncode == 2
-    assert "ab.json: flags were altered: settings_sha256 differs" in done.stderr
+    assert "ab.json: settings were altered: settings_sha256 differs" in done.stderr
 
 
 def test_a_run_with_removed_flags_is_not_resumed(lab: Lab) -> None:

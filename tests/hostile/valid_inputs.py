@@ -53,9 +53,7 @@ def mix() -> Material:
 
 def _run_of(plan: Document, lines: list[Document]) -> Material:
     plan["suite"]["timeout_s"] = 60.0
-    plan["settings_sha256"] = sha256_of_settings(
-        plan_of(plan, Path("run.json")).settings()
-    )
+    plan["settings_sha256"] = sha256_of_settings(plan_of(plan, Path("run.json")))
     measured = tuple(dict(synthetic_run.seeded(plan, line)) for line in lines)
     return Material(
         (
@@ -72,9 +70,7 @@ def ab() -> Material:
     rule = AbRule(screen_rounds=4)
     plan = synthetic_ab.ab_plan(_CELLS, rule=rule, counted=True)
     plan["suite"]["timeout_s"] = 60.0
-    plan["settings_sha256"] = sha256_of_settings(
-        ab_plan_of(plan, Path("ab.json")).settings()
-    )
+    plan["settings_sha256"] = sha256_of_settings(ab_plan_of(plan, Path("ab.json")))
     counts = [
         synthetic_ab.count_line(cell, side, number)
         for cell in _CELLS
