@@ -9,9 +9,8 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from report.model.ab_plan import AbPlan
 from report.model.description import Description
 from report.model.plan import (
     CONTROL,
@@ -29,6 +28,9 @@ from report.terms.class_stamp import KnownClass
 from report.terms.documents import ResultsError, canonical, document_of, read_bytes
 from report.terms.limits import MOST_RUN_REPETITIONS
 from report.terms.regime import Regime
+
+if TYPE_CHECKING:
+    from report.model.ab_plan import AbPlan
 
 PLAN = "run.json"
 VERSIONS = {"schema": range(1, SCHEMA + 1), "method": range(1, METHOD + 1)}
@@ -139,14 +141,13 @@ def sha256_of_settings(plan: Plan | AbPlan) -> str:
     A plan without a regime has that of its flags alone, as in older runs.
     """
     regimes = {s.name: asdict(s.regime) for s in plan.scenarios if s.regime}
-    settings = {**plan.settings(), **({"": regimes} if regimes else {})}
-    return hashlib.sha256(canonical(settings).encode()).hexdigest()
+    settings = canonical({**plan.settings(), **({"": regimes} if regimes else {})})
+    return hashlib.sha256(settings.encode()).hexdigest()
 
 
 def read_plan_document(path: Path) -> dict[str, Any]:
     """Read and validate the run.json of a run folder.  Raises ResultsError."""
-    place = path / PLAN
-    return document_of(read_bytes(place), "run", str(place), VERSIONS)
+    return document_of(read_bytes(path / PLAN), "run", str(path / PLAN), VERSIONS)
 
 
 def plan_of(document: Document, place: Path) -> Plan:
@@ -202,8 +203,8 @@ def _shard_of(
 ) -> Shard | None:
     if entry is None:
         return None
-    if entry["index"] > entry["count"]:
-        raise ResultsError(f"{place}: {entry['index']} of {entry['count']}")
+    if (index := entry["index"]) > entry["count"]:
+        raise ResultsError(f"{place}: {index} of {entry['count']}")
     return Shard(**{**entry, "units": _units_of(entry["units"], order, place)})
 
 
@@ -238,8 +239,8 @@ def check_amounts(plan: Plan, place: Path) -> None:
         raise ResultsError(f"{place}: suite.timeout_s is missing")
     for cell in plan.cells:
         if plan.obstacle(cell) is None and "num" not in plan.flags(cell):
-            where = f"scenario {cell.scenario}: flags of {cell.engine}"
-            raise ResultsError(f"{place}: {where}: num is missing")
+            where = f"{place}: scenario {cell.scenario}: flags of {cell.engine}"
+            raise ResultsError(f"{where}: num is missing")
 
 
 def _due(plan: Plan) -> list[tuple[int, int]]:
@@ -333,13 +334,12 @@ def cells_of(
 
 
 def _engine_of(entry: Document) -> Engine:
-    described = entry["describe"]
     return Engine(
         name=entry["name"],
         title=entry["title"],
         role=entry["role"],
         summary=entry["summary"],
-        description=None if described is None else Description.of(described),
+        description=Description.of(d) if (d := entry["describe"]) else None,
         missing=entry["missing"],
         binary_sha256=entry.get("binary_sha256") or "",
         twin_of=entry.get("twin_of") or "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,41 +16,34 @@ from report.model.ab_folder import ab_plan_document
 from report.model.plan import started_at
 from report.model.plan_document import plan_document
 from report.terms import numbers
-from scripts.cli.exit_codes import exit_code_of, outcome_of
+from scripts.cli.exit_codes import exit_code_of
+from scripts.cli.fleet_block import check_words, fleet_block, verb_of
 from scripts.cli.merge_verb import merged_ab_folder, merged_run, show_notes
 from scripts.cli.session_flow import conclude
-from scripts.fleet.block_jobs import (
-    BlockJobs,
-    JobsRejected,
-    LocalJobs,
-    SlurmJobs,
-    node_name,
-)
+from scripts.fleet.block_jobs import BlockJobs, JobsRejected, LocalJobs, SlurmJobs
 from scripts.fleet.fleet_control import FleetControl
 from scripts.fleet.fleet_folder import (
     AB_VERB,
+    CONFIRM_VERB,
     CONFIRMATION,
     FLEET,
     MACHINES,
     SCREEN,
-    SLURM,
     Fleet,
     create_fleet,
     find_fleet,
     read_fleet,
-    write_fleet,
 )
 from scripts.fleet.fleet_plan import planned_blocks, whole_plan
-from scripts.fleet.job_report import report_line
-from scripts.fleet.node_block import measure_block
+from scripts.fleet.fleet_site import SLURM, FleetSite
 from scripts.machine.child_process import Interrupted
-from scripts.machine.system_access import SystemAccess
 from scripts.measure.events import SessionResult
 from scripts.measure.runner import Request, open_runner
 from scripts.planning.engine_choice import finder
 from scripts.request import options
 from scripts.request.ab_options import AB_SELECTION, AbOptions
-from scripts.request.fleet_options import FLEET_OPTIONS, OTHER_SITE, FleetSite, moved
+from scripts.request.build_folders import BUILDS, BuildFolders, builds_of
+from scripts.request.fleet_options import FLEET_OPTIONS, new_fleet, site_of
 from scripts.request.selection import RunOptions, read_config, selection_of, suite_of
 from scripts.request.shard_options import refuse_no_control
 from scripts.request.verb_group import HelpGroup
@@ -64,6 +57,7 @@ from scripts.show.fleet_view import (
     why_lost,
 )
 from scripts.show.output import Output, print_note
+from scripts.store.own_files import refuse_link, remove
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
 from scripts.store.run_store import sole_user
 
@@ -94,6 +88,9 @@ def fleet(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         raise click.UsageError("VERB is missing; expected run, ab or resume")
+
+
+fleet.add_command(fleet_block)
 
 
 @fleet.command("run")
@@ -138,18 +135,17 @@ def fleet_run(
         find = finder(config, ctx.obj, places.build_dir)
         selection = selection_of(config, chosen_suite, run_options, find)
         request = Request(config, chosen_suite, selection, ctx.meta["command"])
-        site = FleetSite.of(given)
+        site = site_of(given, places, None)
         with open_runner(places, ctx.obj) as runner:
             plan = whole_plan(runner.plan(request), places.results)
             refuse_nothing(plan, places.build_dir)
-            blocks = planned_blocks(plan, places.results)
-            builds = {"--build-dir": places.build_dir}
-            made = site.fleet(request, f"{suite}-fleet", places, builds, blocks)
+            blocks, name = planned_blocks(plan, places.results), f"{suite}-fleet"
+            made = new_fleet(request, verb_of("run"), name, places.results, blocks)
             if dry_run:
-                click.echo(dry_run_text(made, output.as_json))
+                click.echo(dry_run_text(made, site, output.as_json))
                 return 0
             create_fleet(made, plan_document(plan))
-        return _begun_fleet(made, places.configs, output)
+        return _begun_fleet(made, site, places.configs, output)
 
     sys.exit(exit_code_of(work))
 
@@ -197,40 +193,42 @@ def fleet_ab(
         asked = AbOptions.of(given)
         places = RunPlaces.of(given, asked.builds.a)
         request = asked.request(suite, places.configs, ctx)
-        site = FleetSite.of(given)
+        site = site_of(given, places, asked.builds.options)
         with open_runner(places, ctx.obj) as side_a:
             view = partial(make_ab_view, output.stderr(), output.quiet)
             session = session_of(side_a, asked.builds.b, view)
             plan = session.plan(request, asked.terms)
             blocks = screen_fleet_blocks(plan, session.forecast(plan))
-            builds = asked.builds.options
-            made = site.fleet(request, f"ab-{suite}-fleet", places, builds, blocks)
+            name = f"ab-{suite}-fleet"
+            made = new_fleet(request, verb_of(AB_VERB), name, places.results, blocks)
             if dry_run:
-                click.echo(dry_run_text(made, output.as_json))
+                click.echo(dry_run_text(made, site, output.as_json))
                 return 0
             create_fleet(made, ab_plan_document(plan))
-        return _begun_fleet(made, places.configs, output)
+        return _begun_fleet(made, site, places.configs, output)
 
     sys.exit(exit_code_of(work))
 
 
 @fleet.command("resume")
 @click.argument("name", metavar="FLEET")
-@OTHER_SITE
-@options.stacked(options.RESULTS, options.CONFIGS, options.OUTPUT)
+@FLEET_OPTIONS
+@options.stacked(BUILDS, options.PLACES, options.DEVICES, options.OUTPUT)
 def fleet_resume(
-    *, name: str, results_dir: Path, configs_dir: Path, **given: Any
+    *, name: str, a_dir: Path | None, b_dir: Path | None, **given: Any
 ) -> None:
     """Measure the missing blocks of FLEET, and merge it.
 
     FLEET is the name of a fleet in the results directory or a unique prefix of it, a
-    path, or @last.  Finished blocks are not measured again.  --on, --nodes and --slurm
-    replace those of the fleet; all its options of sbatch are replaced together.
+    path, or @last.  Finished blocks are not measured again.  The folder says what is
+    measured; where, and with which builds, is said again, with the options of `fleet
+    run` or `fleet ab`.  They may differ from those with which it was begun.
 
     \b
     Examples:
       scripts/kvmatrix fleet resume @last
       scripts/kvmatrix fleet resume 20261121-0145 --slurm partition=long
+      scripts/kvmatrix fleet resume @last --a build/base --b build/release
 
     \b
     Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
@@ -238,95 +236,67 @@ def fleet_resume(
     missing (all other results are saved), or the run is unfinished; 5 nothing could be
     measured, judged or compared; 130 interrupted.
     """
-    output = Output.of(given)
+    output, named = Output.of(given), RunPlaces.of(given)
 
     def work() -> int:
-        found = read_fleet(find_fleet(results_dir, name))
+        found = read_fleet(find_fleet(named.results, name))
+        check_words(found)
+        builds = _builds_of(found, a_dir, b_dir)
+        places = replace(named, build_dir=builds.a) if builds else named
+        site = site_of(given, places, builds.options if builds else None)
         with sole_user(found.path, "fleet"):
-            made = moved(found, given)
-            if made != found:
-                write_fleet(made)
-            return _measured_fleet(made, configs_dir, output)
+            return _measured_fleet(found, site, places.configs, output)
 
     sys.exit(exit_code_of(work))
 
 
-@fleet.command("block", hidden=True)
-@click.argument("path", type=options.FOLDER)
-@click.argument("block", type=int)
-@click.pass_obj
-def fleet_block(system: SystemAccess, path: Path, block: int) -> None:
-    """Measure one block of a fleet on this node, and print how that ended."""
-    sys.exit(exit_code_of(lambda: _measured_block(system, path, block)))
+def _builds_of(fleet: Fleet, a: Path | None, b: Path | None) -> BuildFolders | None:
+    """Return the builds of an A/B fleet.  Raises click.UsageError or CannotStart."""
+    if fleet.is_ab:
+        return builds_of(a, b, same=fleet.same_build)
+    if a or b:
+        remedy = "pass its build with --build-dir"
+        raise click.UsageError(f"--a, --b: {fleet.name} is no A/B run; {remedy}")
+    return None
 
 
-def _measured_block(system: SystemAccess, path: Path, block: int) -> int:
-    """Run the command of a block; print how it ended, and return 0."""
-
-    def run(words: Sequence[str]) -> tuple[int, str]:
-        return outcome_of(lambda: _executed(words, system))
-
-    outcome = 0, ""
-
-    def work() -> int:
-        nonlocal outcome
-        outcome = measure_block(read_fleet(path), block, run)
-        return 0
-
-    code, message = outcome_of(work)
-    click.echo(report_line(node_name(), *((code, message) if code else outcome)))
-    return 0
-
-
-def _executed(words: Sequence[str], system: SystemAccess) -> int:
-    """Run a `kvmatrix` command in this process; return its exit code."""
-    from scripts.cli.verbs import main
-
-    try:
-        main([*words], prog_name="kvmatrix", obj=system, standalone_mode=False)
-    except SystemExit as ended:
-        return int(ended.code or 0)
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    return 0
-
-
-def _begun_fleet(fleet: Fleet, configs: Path, output: Output) -> int:
+def _begun_fleet(fleet: Fleet, site: FleetSite, configs: Path, output: Output) -> int:
     """Measure and merge a new fleet; return the exit code.
 
     Its folder is removed if Slurm rejects its first jobs: another command begins it.
     """
     with sole_user(fleet.path, "fleet"):
         try:
-            return _measured_fleet(fleet, configs, output)
+            return _measured_fleet(fleet, site, configs, output)
         except JobsRejected as rejected:
             if not rejected.is_first or any((fleet.path / MACHINES).iterdir()):
-                problem = f"{rejected}; continue with:\n  {resuming(fleet)}"
+                problem = f"{rejected}; continue with:\n  {resuming(fleet, site)}"
                 raise CannotStart(problem) from None
             shutil.rmtree(fleet.path, ignore_errors=True)
             raise CannotStart(f"{rejected}; nothing was begun or kept") from None
 
 
-def _measured_fleet(fleet: Fleet, configs: Path, output: Output) -> int:
+def _measured_fleet(
+    fleet: Fleet, site: FleetSite, configs: Path, output: Output
+) -> int:
     """Measure what is missing from a fleet and merge it; return the exit code.
 
     REQUIRES: the caller is its sole_user().  Raises the errors that exit_code_of()
     handles.
     """
     results = fleet.path.absolute().parent
-    resume = resuming(fleet)
-    runs, lost = _measured_blocks(fleet, resume, output)
+    resume = resuming(fleet, site)
+    runs, lost = _measured_blocks(fleet, site, resume, output)
     if not runs:
         reasons = why_lost(fleet, lost)
         raise CannotStart(f"no block could be measured: {reasons}", _NOTHING)
-    if fleet.words[0] != AB_VERB:
+    if not fleet.is_ab:
         since = started_at(fleet.name)
         code = merged_run(runs, results, configs, output, since=since)
     else:
         confirmation = None if lost else _confirmation(fleet, runs, configs, output)
         if confirmation:
-            more, lost = _measured_blocks(confirmation, resume, output)
+            more, lost = _measured_blocks(confirmation, site, resume, output)
             runs += more
         code = _concluded_ab(runs, results, configs, output, resume)
     if lost:
@@ -336,13 +306,14 @@ def _measured_fleet(fleet: Fleet, configs: Path, output: Output) -> int:
 
 
 def _measured_blocks(
-    fleet: Fleet, resume: str, output: Output
+    fleet: Fleet, site: FleetSite, resume: str, output: Output
 ) -> tuple[list[Path], Mapping[int, str]]:
     """Measure blocks; return the runs of those finished, and why others were given up.
 
     Raises Interrupted.
     """
-    jobs: BlockJobs = SlurmJobs(fleet) if fleet.where == SLURM else LocalJobs(fleet)
+    jobs_on = SlurmJobs if site.where == SLURM else LocalJobs
+    jobs: BlockJobs = jobs_on(fleet, site)
     view = fleet_view(output.stderr(), fleet, output.quiet)
     control = FleetControl(fleet, jobs, view)
     try:
@@ -365,10 +336,10 @@ def _confirmation(
     from scripts.ab.ab_fleet import confirmation_fleet_blocks
 
     path, place = fleet.path / CONFIRMATION, fleet.path / SCREEN
+    refuse_link(path)
     if (path / FLEET).is_file():
-        begun = read_fleet(path)
-        return replace(begun, where=fleet.where, nodes=fleet.nodes, slurm=fleet.slurm)
-    shutil.rmtree(place, ignore_errors=True)  # of a session that ended here
+        return read_fleet(path)
+    remove(place)  # of a session that ended here
     place.mkdir()
     merged = merged_ab_folder(screen, place, read_config(configs))
     run = load_ab_run(merged.path)
@@ -378,8 +349,8 @@ def _confirmation(
         print_note(f"note: {suspects_words(suspected, cells, len(blocks))}")
     if not blocks:
         return None
-    words = ("resume", str(merged.path.absolute()))
-    confirmation = replace(fleet, path=path, words=words, blocks=blocks)
+    remove(path)  # without a plan: of a session that ended here
+    confirmation = Fleet(path, (CONFIRM_VERB,), blocks)
     create_fleet(confirmation, None)
     return confirmation
 

@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from scripts.fleet.fleet_folder import Fleet
+from scripts.fleet.fleet_site import FleetSite
 from scripts.machine.child_process import tied_to_parent
+from scripts.store.own_files import own_folder
 from scripts.store.run_places import ROOT, CannotStart
 
-JOBS = "jobs"  # the folder of submitit
+JOBS = "jobs"  # in the folder of a fleet
 LOCAL_NODE = "local"
 _MOST_OF_AN_ARRAY = 1000  # MaxArraySize is 1001 unless a site changes it
 _SQUEUE = ("squeue", "--me", "--noheader", "--array", "--format=%i|%T|%N|%r")
@@ -91,17 +93,30 @@ def limit_minutes(fleet: Fleet, blocks: Iterable[int]) -> int:
     return int(-(-max(_LEAST_LIMIT_S, _LIMIT_FACTOR * longest_s) // 60))
 
 
-def command_of(fleet: Fleet, block: int) -> list[str]:
+def command_of(fleet: Fleet, site: FleetSite, block: int) -> list[str]:
     """Return the command that measures a block on a node."""
     program = str(ROOT / "scripts/kvmatrix")
-    return [program, "fleet", "block", str(fleet.path.absolute()), str(block)]
+    path = str(fleet.path.absolute())
+    return [program, "fleet", "block", path, str(block), *site.words]
+
+
+def new_jobs_folder(fleet: Fleet) -> Path:
+    """Create a folder for the jobs of one session, which nobody else has written to."""
+    jobs = own_folder(fleet.path, JOBS)
+    session = 1 + max(
+        (int(p.name) for p in jobs.iterdir() if p.name.isdecimal()), default=0
+    )
+    folder = jobs / str(session)
+    folder.mkdir()
+    return folder
 
 
 class SlurmJobs(BlockJobs):
     """Jobs of Slurm: each has a node to itself; many are one array."""
 
-    def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
+    def __init__(self, fleet: Fleet, site: FleetSite) -> None:
+        self._fleet, self._site = fleet, site
+        self._folder = new_jobs_folder(fleet)
         self._jobs: dict[int, Any] = {}
         self._unlisted: dict[int, int] = {}  # looks at the queue that missed a job
 
@@ -118,17 +133,17 @@ class SlurmJobs(BlockJobs):
 
         self._unlisted.update(dict.fromkeys(blocks, 0))
         try:
-            executor = SlurmExecutor(self._fleet.path / JOBS)
+            executor = SlurmExecutor(self._folder)
             executor.update_parameters(
                 job_name="kvmatrix",
                 time=limit_minutes(self._fleet, blocks),
                 exclusive=True,
                 use_srun=False,
-                array_parallelism=self._fleet.nodes,
+                array_parallelism=self._site.nodes,
                 additional_parameters=self._options(without),
             )
-            commands = [CommandFunction(command_of(self._fleet, b)) for b in blocks]
-            jobs = executor.submit_array(commands)
+            commands = [command_of(self._fleet, self._site, b) for b in blocks]
+            jobs = executor.submit_array([*map(CommandFunction, commands)])
         except (FailedJobError, FailedSubmissionError, OSError, RuntimeError) as error:
             reason = " ".join(str(error).split()).removeprefix("sbatch: error: ")
             raise JobsRejected(reason, is_first=not self._jobs) from None
@@ -136,7 +151,7 @@ class SlurmJobs(BlockJobs):
 
     def _options(self, without: list[str]) -> dict[str, str]:
         """Return the options of sbatch, which exclude these nodes too."""
-        given = self._fleet.slurm
+        given = self._site.slurm
         excluded = [*without, *filter(None, [given.get("exclude")])]
         return {**given, **({"exclude": ",".join(excluded)} if excluded else {})}
 
@@ -209,16 +224,15 @@ class LocalJobs(BlockJobs):
     leaves the processes of a job that is cancelled running.
     """
 
-    def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
-        self._folder = fleet.path / JOBS
+    def __init__(self, fleet: Fleet, site: FleetSite) -> None:
+        self._fleet, self._site = fleet, site
+        self._folder = new_jobs_folder(fleet)
         self._waiting: list[int] = []
         self._ended: set[int] = set()
         self._running: tuple[int, subprocess.Popen[bytes]] | None = None
 
     def submit(self, blocks: Sequence[int], without: Iterable[str]) -> None:
         """Queue blocks; there is only this node."""
-        self._folder.mkdir(exist_ok=True)
         self._ended -= {*blocks}
         self._waiting += blocks
 
@@ -242,7 +256,8 @@ class LocalJobs(BlockJobs):
     def _start(self, block: int) -> None:
         with self.log(block).open("wb") as log:
             # Else an orphan would hold the directories that `fleet resume` needs.
-            command = [*tied_to_parent("TERM"), *command_of(self._fleet, block)]
+            command = command_of(self._fleet, self._site, block)
+            command = [*tied_to_parent("TERM"), *command]
             process = subprocess.Popen(command, stdout=log, stderr=log)
         self._running = block, process
 

@@ -41,7 +41,10 @@ class BlockRuns:
     def _look(self) -> None:
         plans = (file for kind in _KINDS for file in self._folder.glob(f"*/*/{kind}"))
         for file in sorted(plans):
-            if file.parent not in self._blocks:
+            levels = (file, *file.parents[:3])  # down to the folder of machines
+            if file.parent not in self._blocks and not any(
+                level.is_symlink() for level in levels
+            ):
                 try:
                     plan = parse_object(read_bytes(file), str(file))
                     self._blocks[file.parent] = int(plan["shard"]["index"])

@@ -1,25 +1,30 @@
 """The folder of a fleet: one run whose blocks are given to machines as they are free.
 
-    fleet.json            what is measured, where, and the names of the blocks
+    fleet.json            what is measured, and the names of the blocks
     plan.json             the plan, without a shard: what every machine must have
     machines/NODE/        one results directory for each node, with a run for each block
-    jobs/                 logs and the state of jobs, by submitit
+    jobs/N/               logs and the state of the jobs of session N
     screen/               the screen of an A/B run with suspects, merged
     confirmation/         the fleet that measures them again; its plan is that run
 
-Every node must see the folder.  Names of nodes stay in it: runs have codes.
+Every node must see the folder.  Names of nodes stay in it: runs have codes.  It may
+come from anybody: where blocks are measured, and with which build, is not in it.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from report.model.ab_plan import AB_PLAN
 from report.terms.checksum import with_checksum
 from report.terms.documents import ResultsError, document_of, read_bytes
+from report.terms.text_table import one_line
+from scripts.store.own_files import refuse_link
 from scripts.store.whole_file import write_whole
 
 FLEET = "fleet.json"
@@ -27,9 +32,8 @@ WHOLE_PLAN = "plan.json"
 MACHINES = "machines"
 SCREEN, CONFIRMATION = "screen", "confirmation"
 AB_VERB = "ab"  # the first word of a fleet that screens two builds
-_CONFIRM_VERB = "resume"  # of one that confirms suspects
-SLURM, LOCAL = "slurm", "local"
-_SCHEMA = 2
+CONFIRM_VERB = "resume"  # of one that confirms suspects
+_SCHEMA = 3
 _VERSIONS = {"schema": range(_SCHEMA, _SCHEMA + 1)}
 
 
@@ -46,17 +50,12 @@ class FleetBlock:
 class Fleet:
     """A fleet as it was planned; block I, from 1, is shard I of as many as blocks.
 
-    `words` are a verb of kvmatrix with its options, and `places` the directories of
-    its options.
+    `words` are a verb of kvmatrix with the options that select what is measured.
     """
 
     path: Path
     words: tuple[str, ...]
     blocks: tuple[FleetBlock, ...]
-    places: Mapping[str, str]
-    where: str  # SLURM or LOCAL
-    nodes: int  # at most at a time
-    slurm: Mapping[str, str]  # options of sbatch
 
     @property
     def name(self) -> str:
@@ -66,7 +65,17 @@ class Fleet:
     @property
     def is_confirmation(self) -> bool:
         """True for the suspects of a merged A/B run, which is the plan."""
-        return self.words[0] == _CONFIRM_VERB
+        return self.words[0] == CONFIRM_VERB
+
+    @property
+    def is_ab(self) -> bool:
+        """True if two builds are compared."""
+        return self.words[0] in (AB_VERB, CONFIRM_VERB)
+
+    @property
+    def same_build(self) -> bool:
+        """True if one build is compared with itself."""
+        return "--aa" in self.words
 
     def block(self, index: int) -> FleetBlock:
         """Return a block by its number, from 1."""
@@ -78,25 +87,32 @@ class Fleet:
 
 
 def create_fleet(fleet: Fleet, plan: Mapping[str, Any] | None) -> None:
-    """Write the folder of a fleet, with the document of its plan.  Raises OSError."""
-    (fleet.path / MACHINES).mkdir(parents=True, exist_ok=True)
-    if plan:
-        _write(fleet.path / WHOLE_PLAN, plan)
-    write_fleet(fleet)
+    """Write the folder of a new fleet, with the document of its plan.
 
-
-def write_fleet(fleet: Fleet) -> None:
-    """Write fleet.json, as a whole or not at all.  Raises OSError."""
+    Raises OSError or ResultsError; nothing is left then.
+    """
+    check_name(fleet.path)
     content = {
         "schema": _SCHEMA,
         "words": list(fleet.words),
         "blocks": [asdict(block) for block in fleet.blocks],
-        "places": dict(fleet.places),
-        "where": fleet.where,
-        "nodes": fleet.nodes,
-        "slurm": dict(fleet.slurm),
     }
-    _write(fleet.path / FLEET, content)
+    fleet.path.mkdir(parents=True)
+    try:
+        (fleet.path / MACHINES).mkdir()
+        if plan:
+            _write(fleet.path / WHOLE_PLAN, plan)
+        _write(fleet.path / FLEET, content)
+    except OSError:
+        shutil.rmtree(fleet.path, ignore_errors=True)
+        raise
+
+
+def check_name(path: Path) -> None:
+    """Raise ResultsError if a path cannot be a word of a batch script, on one line."""
+    if not str(path.absolute()).isprintable():
+        name = one_line(str(path))
+        raise ResultsError(f"{name}: has a line end or a control character; rename it")
 
 
 def _write(file: Path, document: Mapping[str, Any]) -> None:
@@ -126,19 +142,28 @@ def find_fleet(results: Path, name: str) -> Path:
     raise ResultsError(f"{where}; {newest}; expected the name of a fleet, or @last")
 
 
+def screen_of(fleet: Fleet) -> Path:
+    """Return the merged screen of a confirmation.  Raises ResultsError."""
+    place = fleet.path.parent / SCREEN
+    refuse_link(place)
+    runs = sorted(file.parent for file in place.glob(f"*/{AB_PLAN}"))
+    if len(runs) != 1 or runs[0].is_symlink():
+        raise ResultsError(f"{place}: expected one merged A/B run; start a new fleet")
+    return runs[0]
+
+
 def read_fleet(path: Path) -> Fleet:
     """Read the folder of a fleet.  Raises ResultsError, also if it has no plan."""
     file, plan = path / FLEET, path / WHOLE_PLAN
+    check_name(path)
     document = document_of(read_bytes(file), "fleet", str(file), _VERSIONS)
     fleet = Fleet(
         path=path,
         words=tuple(document["words"]),
         blocks=tuple(FleetBlock(**block) for block in document["blocks"]),
-        places=document["places"],
-        where=document["where"],
-        nodes=document["nodes"],
-        slurm=document["slurm"],
     )
+    if fleet.is_confirmation and (fleet.words[1:] or path.name != CONFIRMATION):
+        raise ResultsError(f"{file}: words: a confirmation is of its own screen")
     # Without it, a node would not be asked for its commit and build.
     if not fleet.is_confirmation and not plan.is_file():
         raise ResultsError(f"{plan}: no such file; restore it, or start a new fleet")

@@ -15,8 +15,9 @@ from rich.text import Text
 
 from report.terms import numbers
 from report.terms.text_table import visible
-from scripts.fleet.fleet_folder import SLURM, Fleet
+from scripts.fleet.fleet_folder import Fleet
 from scripts.fleet.fleet_progress import FleetProgress, FleetView
+from scripts.fleet.fleet_site import SLURM, FleetSite
 from scripts.show.output import shown
 
 _HEARTBEAT_S = 60.0
@@ -108,27 +109,23 @@ class LiveFleet(PlainFleet):
         self._live.stop()
 
 
-def dry_run_text(fleet: Fleet, as_json: bool) -> str:
+def dry_run_text(fleet: Fleet, site: FleetSite, as_json: bool) -> str:
     """Return what a fleet would do, for people or programs."""
     if as_json:
-        return json.dumps(_fleet_document(fleet), indent=1, allow_nan=False)
-    return "\n".join(_fleet_lines(fleet))
+        return json.dumps(_fleet_document(fleet, site), indent=1, allow_nan=False)
+    return "\n".join(_fleet_lines(fleet, site))
 
 
-def _fleet_document(fleet: Fleet) -> dict[str, Any]:
+def _fleet_document(fleet: Fleet, site: FleetSite) -> dict[str, Any]:
     return {
         "blocks": [asdict(block) for block in fleet.blocks],
         "predicted_s": round(sum(block.predicted_s for block in fleet.blocks), 3),
-        "where": fleet.where,
-        "nodes": _nodes_at_once(fleet),
+        "where": site.where,
+        "nodes": site.nodes_for(len(fleet.blocks)),
     }
 
 
-def _nodes_at_once(fleet: Fleet) -> int:
-    return min(fleet.nodes, len(fleet.blocks)) if fleet.where == SLURM else 1
-
-
-def _fleet_lines(fleet: Fleet) -> list[str]:
+def _fleet_lines(fleet: Fleet, site: FleetSite) -> list[str]:
     total_s = sum(block.predicted_s for block in fleet.blocks)
     rows = [
         f"{number:>4}  {numbers.duration(block.predicted_s):>9}  {block.name}"
@@ -136,8 +133,9 @@ def _fleet_lines(fleet: Fleet) -> list[str]:
     ]
     count = numbers.count(len(fleet.blocks), "block")
     where = "on this machine"
-    if fleet.where == SLURM:
-        where = f"on nodes of Slurm, at most {_nodes_at_once(fleet)} at a time"
+    if site.where == SLURM:
+        nodes = site.nodes_for(len(fleet.blocks))
+        where = f"on nodes of Slurm, at most {nodes} at a time"
     total = f"{count}, {numbers.duration(total_s)} of measuring, {where}"
     return [*rows, "", total]
 
@@ -162,9 +160,10 @@ def interrupted_words(fleet: Fleet, finished: int) -> str:
     return f"interrupted; {kept}"
 
 
-def resuming(fleet: Fleet) -> str:
-    """Return the command that continues a fleet."""
-    return f"scripts/kvmatrix fleet resume {shlex.quote(shown(fleet.path))}"
+def resuming(fleet: Fleet, site: FleetSite) -> str:
+    """Return the command that continues a fleet at the same site."""
+    words = ["scripts/kvmatrix", "fleet", "resume", shown(fleet.path), *site.again]
+    return shlex.join(words)
 
 
 def suspects_words(suspected: int, cells: int, blocks: int) -> str:

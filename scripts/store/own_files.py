@@ -54,6 +54,22 @@ def refuse_link(path: Path) -> None:
         )
 
 
+def own_folder(root: Path, *names: str) -> Path:
+    """Return a folder below `root`, a name for each level; create what is missing.
+
+    Raises ResultsError if a level is a link or a file.
+    """
+    folder = root
+    for name in names:
+        folder /= name
+        refuse_link(folder)
+        try:
+            folder.mkdir(exist_ok=True)
+        except FileExistsError:
+            raise ResultsError(f"{folder}: is not a directory; remove it") from None
+    return folder
+
+
 def is_open_file(path: Path, fd: int) -> bool:
     """Return True if a path still leads to an open file."""
     try:

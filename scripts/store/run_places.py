@@ -81,7 +81,15 @@ def resume_command(
     run_name: str, places: RunPlaces, builds: Mapping[str, Path] | None = None
 ) -> str:
     """Return the command that resumes a run; `builds` are those of an A/B run."""
-    words = ["scripts/kvmatrix", "resume", run_name]
+    words = ["scripts/kvmatrix", "resume", run_name, *place_options(places, builds)]
+    return shlex.join(words)
+
+
+def place_options(
+    places: RunPlaces, builds: Mapping[str, Path] | None = None
+) -> list[str]:
+    """Return the options that name these places, without the default ones."""
+    words: list[str] = []
     for option, path in (builds or {}).items():
         words += [option, str(path)]
     usual = {
@@ -97,7 +105,7 @@ def resume_command(
         is_named = bool(builds) and option == "--build-dir"
         if path.absolute() != ROOT / default and not is_named:
             words += [option, str(path)]
-    return shlex.join(words)
+    return words
 
 
 def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:

@@ -11,17 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from report.model.ab_run import AbCell, AbRun, Repetition, Round
 from report.model.plan_document import plan_of as plan_of_document
 from report.model.run import Measurement, Run
 from report.model.run_folder import NO_MEASUREMENTS, RecordedRun
 from report.trust.judge import judge
+from scripts.fleet.job_report import report_of
 from tests.builders import synthetic_records, synthetic_run
+from tests.support.command_line import call
+from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, make_lab
+from tests.support.quiet_machine import quiet_machine
 
 BENCHMARKS = ("readrandom", "fillseq")
 CONTROL = "alpha-control"
+NODE = "SLURMD_NODENAME"
 AB_BENCHMARKS = ("fillrandom", "readrandom")
 AB_ROUNDS = ("--screen-rounds", "4", "--confirm-rounds", "5", "--no-counts")
 
@@ -34,6 +40,36 @@ def make_site(folder: Path) -> Lab:
     lab.engine("one", "honest")
     lab.engine("two", "honest")
     return lab
+
+
+def begun_fleet(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a fleet whose jobs end at once, with nothing."""
+    nothing = lab.root / "nothing"
+    nothing.write_text("#!/bin/sh\n")
+    nothing.chmod(0o755)
+    monkeypatch.setattr(
+        "scripts.fleet.block_jobs.command_of", lambda *_: [str(nothing)]
+    )
+    monkeypatch.setattr("scripts.fleet.fleet_control.PERIOD_S", 0.01)
+    done = lab.call("fleet", "run", "lab", "-n", "2", "--on", "local")
+    assert done.returncode == 5
+    assert "no block could be measured: " in done.stderr
+    (path,) = lab.results.glob("*-fleet")
+    return path
+
+
+def places(lab: Lab) -> list[str]:
+    """Return the options of the user's own directories."""
+    options = ["--data-dir", str(lab.data), "--build-dir", str(lab.root / "build")]
+    return [*options, "--configs-dir", str(lab.root / "configs")]
+
+
+def block(lab: Lab, fleet: Path, number: int, node: str) -> dict[str, object]:
+    """Have a node measure a block; return what it said."""
+    words = ["fleet", "block", str(fleet), str(number), *places(lab)]
+    done = call(words, quiet_machine(FakeExecutor), {NODE: node})
+    assert done.returncode == 0, done.stderr
+    return dict(report_of(done.stdout))
 
 
 def make_ab_site(folder: Path) -> Lab:

@@ -13,6 +13,7 @@ from report.verdict.ab_verdicts import judge
 from scripts.fleet.block_jobs import BlockJobs, JobState
 from scripts.fleet.block_runs import BlockRuns, is_finished
 from scripts.fleet.fleet_folder import Fleet, read_fleet
+from scripts.fleet.fleet_site import FleetSite
 from scripts.fleet.job_report import report_line, report_of
 from tests.fleet.many_machines import (
     AB_BENCHMARKS,
@@ -40,8 +41,8 @@ class NodeJobs(BlockJobs):
 
     end: End = staticmethod(lambda _fleet, _block: "")
 
-    def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
+    def __init__(self, fleet: Fleet, site: FleetSite) -> None:
+        self._fleet, self._site = fleet, site
         self._waiting: list[int] = []
         self._output: dict[int, str] = {}
         self._count = 0
@@ -60,7 +61,7 @@ class NodeJobs(BlockJobs):
         self._count += 1
         node = {"SLURMD_NODENAME": NODES[self._count % 2]}
         words = ["fleet", "block", str(self._fleet.path), str(block)]
-        done = call(words, quiet_machine(FakeExecutor), node)
+        done = call([*words, *self._site.words], quiet_machine(FakeExecutor), node)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -90,8 +91,9 @@ def fleet_ab(lab: Lab, *words: str) -> CommandResult:
 
 
 def resume(lab: Lab) -> CommandResult:
-    configs = ("--configs-dir", str(lab.root / "configs"))
-    words = ["fleet", "resume", str(fleet_of(lab)), *configs, "--no-report"]
+    places = [*("--data-dir", str(lab.data)), *builds(lab), "--no-report"]
+    places += ["--configs-dir", str(lab.root / "configs")]
+    words = ["fleet", "resume", str(fleet_of(lab)), "--on", "local", *places]
     return call(words, quiet_machine(FakeExecutor))
 
 
@@ -182,7 +184,8 @@ def test_a_node_with_another_build_is_refused(lab: Lab) -> None:
     for run in fleet_of(lab).glob("machines/*/*"):
         (run / "ab.json").unlink(missing_ok=True)
     lab.install("one", "slower", build="other")
-    words = ["fleet", "block", str(fleet_of(lab)), "1"]
+    words = ["fleet", "block", str(fleet_of(lab)), "1", *builds(lab)]
+    words += ["--data-dir", str(lab.data), "--configs-dir", str(lab.root / "configs")]
     done = call(words, quiet_machine(FakeExecutor), {"SLURMD_NODENAME": "n1"})
     report = report_of(done.stdout)
     assert report["code"] == 2
@@ -198,8 +201,7 @@ def test_one_build_is_measured_against_itself(lab: Lab) -> None:
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["exit"] == 0
     fleet = read_fleet(fleet_of(lab))
-    assert fleet.places["--a"] == str(lab.root / "build")
-    assert "--b" not in fleet.places and "--aa" in fleet.words
+    assert "--aa" in fleet.words and fleet.same_build
     runs = BlockRuns(fleet)
     blocks = range(1, len(fleet.blocks) + 1)
     assert all(len(runs.of(b)) == 1 and is_finished(runs.of(b)[0]) for b in blocks)

@@ -20,8 +20,9 @@ from scripts.fleet.block_jobs import (
     limit_minutes,
 )
 from scripts.fleet.fleet_control import MOST_JOBS, PAUSE_S, FleetControl
-from scripts.fleet.fleet_folder import LOCAL, Fleet, FleetBlock
+from scripts.fleet.fleet_folder import Fleet, FleetBlock
 from scripts.fleet.fleet_progress import FleetProgress, FleetView
+from scripts.fleet.fleet_site import LOCAL, FleetSite
 from scripts.fleet.job_report import report_line, report_of
 from scripts.show.fleet_view import progress_words, why_lost
 from tests.fleet.many_machines import make_site
@@ -121,7 +122,7 @@ def control_of(
     """Return the control of a fleet of three blocks, and what it uses."""
     path = lab.root / "fleet"
     blocks = tuple(FleetBlock(f"block {n}", 3, float(n)) for n in range(1, BLOCKS + 1))
-    fleet = Fleet(path, ("lab",), blocks, {}, LOCAL, 2, {})
+    fleet = Fleet(path, ("lab",), blocks)
     jobs, view = FakeJobs(lab, path, ends or {}), Recorder()
     return FleetControl(fleet, jobs, view, lambda: 0.0, lambda _s: None), jobs, view
 
@@ -262,10 +263,10 @@ def test_a_job_of_this_machine_ends_with_the_fleet(
     wait = f"for _ in $(seq 200); do sleep 0.05; done; echo late > {ended}"
     command = ["sh", "-c", f"{trap}; {wait}"]
     monkeypatch.setattr(block_jobs, "command_of", lambda *_: command)
-    fleet = Fleet(tmp_path, ("lab",), (FleetBlock("b", 1, 1.0),), {}, LOCAL, 1, {})
+    fleet = Fleet(tmp_path, ("lab",), (FleetBlock("b", 1, 1.0),))
 
     def control() -> int:
-        jobs = LocalJobs(fleet)
+        jobs = LocalJobs(fleet, FleetSite(LOCAL, 1, {}, {}, ()))
         jobs.submit([1], [])
         jobs.states()
         wait_for(begun)

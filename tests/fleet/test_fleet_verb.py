@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
@@ -14,18 +15,22 @@ import pytest
 from report.terms.checksum import with_checksum
 from scripts.fleet.block_jobs import JobsRejected, JobState, SlurmJobs
 from scripts.fleet.block_runs import BlockRuns
-from scripts.fleet.fleet_folder import SLURM, Fleet, FleetBlock, read_fleet
-from scripts.fleet.job_report import report_of
+from scripts.fleet.fleet_folder import Fleet, FleetBlock, read_fleet
+from scripts.fleet.fleet_site import LOCAL, SLURM, FleetSite
 from scripts.fleet.node_block import measure_block, words_of_block
 from scripts.show.fleet_view import dry_run_text, suspects_words
 from scripts.store.run_places import CannotStart
-from tests.fleet.many_machines import lines_of, make_site, plan_of
+from tests.fleet.many_machines import (
+    NODE,
+    begun_fleet,
+    block,
+    lines_of,
+    make_site,
+    places,
+    plan_of,
+)
 from tests.support.command_line import call
-from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab
-from tests.support.quiet_machine import quiet_machine
-
-NODE = "SLURMD_NODENAME"
 
 
 @pytest.fixture
@@ -35,27 +40,12 @@ def lab(tmp_path: Path) -> Lab:
 
 @pytest.fixture
 def fleet(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder of a fleet whose jobs end at once, with nothing."""
-    nothing = lab.root / "nothing"
-    nothing.write_text("#!/bin/sh\n")
-    nothing.chmod(0o755)
-    monkeypatch.setattr(
-        "scripts.fleet.block_jobs.command_of", lambda *_: [str(nothing)]
-    )
-    monkeypatch.setattr("scripts.fleet.fleet_control.PERIOD_S", 0.01)
-    done = lab.call("fleet", "run", "lab", "-n", "2", "--on", "local")
-    assert done.returncode == 5
-    assert "no block could be measured: " in done.stderr
-    (path,) = lab.results.glob("*-fleet")
-    return path
+    return begun_fleet(lab, monkeypatch)
 
 
-def block(lab: Lab, fleet: Path, number: int, node: str) -> dict[str, object]:
-    """Have a node measure a block; return what it said."""
-    words = ["fleet", "block", str(fleet), str(number)]
-    done = call(words, quiet_machine(FakeExecutor), {NODE: node})
-    assert done.returncode == 0, done.stderr
-    return dict(report_of(done.stdout))
+def words_of(lab: Lab, fleet: Path, number: int) -> list[str]:
+    """Return the words of the command that measures a block on this node."""
+    return words_of_block(read_fleet(fleet), number, {"--data-dir": str(lab.data)})
 
 
 def test_a_fleet_has_a_block_for_each_chart_and_repetition(
@@ -67,7 +57,7 @@ def test_a_fleet_has_a_block_for_each_chart_and_repetition(
         for benchmark in ("fillseq", "readrandom")
         for n in (1, 2)
     ]
-    assert made.words == ("run", "lab", "-n", "2", "--no-report")
+    assert made.words == ("run", "lab", "--repetitions=2")
     assert {of.repetitions for of in made.blocks} == {3}
 
 
@@ -102,13 +92,13 @@ def test_a_block_is_resumed_on_its_node_and_begun_on_another(
     whole = file.read_bytes()
     file.write_bytes(whole[:-10])
     monkeypatch.setenv(NODE, "n2")
-    assert words_of_block(read_fleet(fleet), 1)[0] == "run"
+    assert words_of(lab, fleet, 1)[0] == "run"
     monkeypatch.setenv(NODE, "n1")
-    assert words_of_block(read_fleet(fleet), 1)[:2] == ["resume", str(run)]
+    assert words_of(lab, fleet, 1)[:2] == ["resume", str(run)]
     assert block(lab, fleet, 1, "n1")["code"] == 0
     start = whole[:-1].rfind(b"\n") + 1
     assert file.read_bytes().startswith(whole[:start])
-    assert words_of_block(read_fleet(fleet), 1) == []
+    assert words_of(lab, fleet, 1) == []
 
 
 def test_a_damaged_run_stays_and_the_block_is_begun_anew(lab: Lab, fleet: Path) -> None:
@@ -133,9 +123,9 @@ def test_a_block_whose_canary_failed_is_begun_anew(
     del failed["checksum"]
     text = with_checksum(json.dumps(failed, separators=(",", ":")))
     monkeypatch.setattr("scripts.fleet.node_block.is_finished", lambda _run: False)
-    assert words_of_block(read_fleet(fleet), 1)[0] == "resume"
+    assert words_of(lab, fleet, 1)[0] == "resume"
     file.write_text(f"{text}\n")
-    assert words_of_block(read_fleet(fleet), 1)[0] == "run"
+    assert words_of(lab, fleet, 1)[0] == "run"
 
 
 def test_a_run_of_an_earlier_kernel_stays_and_the_block_is_begun_anew(
@@ -144,13 +134,15 @@ def test_a_run_of_an_earlier_kernel_stays_and_the_block_is_begun_anew(
     begun = ["resume", "a run"]
     monkeypatch.setattr(
         "scripts.fleet.node_block.words_of_block",
-        lambda _fleet, _block, may_resume=True: begun if may_resume else ["run"],
+        lambda *_, may_resume=True: begun if may_resume else ["run"],
     )
     ends = {"resume": (2, "this run cannot be resumed: kernel"), "run": (0, "")}
     run = read_fleet(fleet)
-    assert measure_block(run, 1, lambda words: ends[words[0]]) == (0, "")
+    data = {"--data-dir": "/nowhere"}
+    assert measure_block(run, 1, data, lambda words: ends[words[0]]) == (0, "")
     ends["resume"] = 2, "something else"
-    assert measure_block(run, 1, lambda words: ends[words[0]])[1] == "something else"
+    answer = measure_block(run, 1, data, lambda words: ends[words[0]])
+    assert answer[1] == "something else"
 
 
 def test_without_its_plan_a_fleet_is_refused(lab: Lab, fleet: Path) -> None:
@@ -163,29 +155,48 @@ def test_without_its_plan_a_fleet_is_refused(lab: Lab, fleet: Path) -> None:
     assert done.returncode == 2 and "plan.json: no such file" in done.stderr
 
 
-def test_a_fleet_is_resumed_elsewhere(
+def test_a_fleet_is_resumed_where_the_command_says(
     lab: Lab, fleet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sites: list[Fleet] = []
+    sites: list[FleetSite] = []
 
-    def rejecting(made: Fleet) -> None:
-        sites.append(made)
+    def rejecting(_made: Fleet, site: FleetSite) -> None:
+        sites.append(site)
         raise JobsRejected("no such account", is_first=True)
 
+    before = (fleet / "fleet.json").read_bytes()
     monkeypatch.setattr(shutil, "which", lambda *_a, **_k: "/bin/sbatch")
     monkeypatch.setattr("scripts.cli.fleet_verb.SlurmJobs", rejecting)
     site = ("--on", "slurm", "--nodes", "3", "--slurm", "account=a")
-    places = ("--results-dir", str(lab.results))
-    done = call(["fleet", "resume", "@last", *site, *places])
+    results = ("--results-dir", str(lab.results))
+    done = call(["fleet", "resume", "@last", *site, *results, *places(lab)])
     assert done.returncode == 2 and "rejects the jobs: no such account" in done.stderr
-    assert (sites[0].where, sites[0].nodes, sites[0].slurm) == (
-        SLURM,
-        3,
-        {"account": "a"},
-    )
-    assert read_fleet(fleet) == sites[0]
-    call(["fleet", "resume", fleet.name[:12], "--slurm", "partition=p", *places])
-    assert sites[1] == replace(sites[0], slurm={"partition": "p"})
+    assert (sites[0].where, sites[0].nodes) == (SLURM, 3)
+    assert sites[0].slurm == {"account": "a"}
+    assert sites[0].words == [
+        *("--data-dir", str(lab.data)),
+        *("--configs-dir", str(lab.root / "configs")),
+        *("--build-dir", str(lab.root / "build")),
+    ]
+    assert set(site) < {*sites[0].again}
+    call(["fleet", "resume", fleet.name[:12], "--slurm", "partition=p", *results])
+    assert sites[1].slurm == {"partition": "p"}
+    assert (fleet / "fleet.json").read_bytes() == before
+
+
+def test_a_full_disk_leaves_no_fleet(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("scripts.fleet.fleet_folder.write_whole", full)
+    done = lab.call("fleet", "run", "lab", "-n", "2", "--on", "local")
+    assert done.returncode == 2 and "No space left" in done.stderr
+    assert not list(lab.results.glob("2*"))
+
+
+def test_a_node_leaves_no_directory_of_databases(lab: Lab, fleet: Path) -> None:
+    assert block(lab, fleet, 1, "n1")["code"] == 0
+    assert lab.data_files() == []
 
 
 def test_a_fleet_whose_first_jobs_are_rejected_leaves_nothing(
@@ -211,8 +222,9 @@ def test_a_fleet_whose_later_jobs_are_rejected_is_kept(
     done = lab.call("fleet", "run", "lab", "-n", "2", "--on", "local")
     (fleet,) = lab.results.glob("*-fleet")
     assert done.returncode == 2
-    resume = f"continue with:\n  scripts/kvmatrix fleet resume {fleet}\n"
-    assert done.stderr.endswith(resume)
+    printed = shlex.split(done.stderr.partition("continue with:\n")[2])
+    assert printed[:4] == ["scripts/kvmatrix", "fleet", "resume", str(fleet)]
+    assert {*places(lab), "--on", "local"} == {*printed[4:]}
 
 
 def test_a_plan_of_a_fleet_is_one_document(lab: Lab) -> None:
@@ -227,8 +239,9 @@ def test_a_plan_of_a_fleet_is_one_document(lab: Lab) -> None:
 
 def test_a_plan_of_a_fleet_names_its_nodes(fleet: Path) -> None:
     made = read_fleet(fleet)
-    assert dry_run_text(made, as_json=False).endswith("of measuring, on this machine")
-    slurm = dry_run_text(replace(made, where=SLURM), as_json=False)
+    here = FleetSite(LOCAL, 256, {}, {}, ())
+    assert dry_run_text(made, here, as_json=False).endswith(", on this machine")
+    slurm = dry_run_text(made, replace(here, where=SLURM), as_json=False)
     assert slurm.endswith(", on nodes of Slurm, at most 4 at a time")
 
 
@@ -314,7 +327,8 @@ def slurm_jobs(
         program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     blocks = (FleetBlock("b", 1, 1.0),)
-    return SlurmJobs(Fleet(folder, ("run", "lab"), blocks, {}, SLURM, 1, given))
+    site = FleetSite(SLURM, 1, given, {}, ())
+    return SlurmJobs(Fleet(folder, ("run", "lab"), blocks), site)
 
 
 def test_what_sbatch_says_is_passed_on(
@@ -338,7 +352,7 @@ def test_unusual_reasons_of_waiting_jobs_are_told(
         squeue.write_text(f"#!/bin/sh\necho '7|PENDING||{reason}'\n")
         squeue.chmod(0o755)
         assert jobs.states() == {1: (JobState.QUEUED, shown)}
-    assert jobs.log(1) == tmp_path / "jobs/7_0_log.out"
+    assert jobs.log(1) == tmp_path / "jobs/1/7_0_log.out"
 
 
 def test_unfit_nodes_join_those_that_were_excluded(
@@ -347,6 +361,6 @@ def test_unfit_nodes_join_those_that_were_excluded(
     script = "echo Submitted batch job 7"
     jobs = slurm_jobs(tmp_path, monkeypatch, script, exclude="old[1-3]")
     jobs.submit([1], ["n2", "n1"])
-    (batch,) = tmp_path.glob("jobs/7_submission.sh")
+    (batch,) = tmp_path.glob("jobs/1/7_submission.sh")
     excluded = shlex.quote("n1,n2,old[1-3]")
     assert f"#SBATCH --exclude={excluded}\n" in batch.read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shlex
 import signal
 import subprocess
 import time
@@ -85,7 +86,7 @@ def test_a_node_that_dies_costs_its_block_alone(
     process = start(cluster, tmp_path)
     fleet = fleet_of(tmp_path)
     wait_for_line(fleet, "n1")
-    script = next(fleet.glob("jobs/*_submission.sh")).read_text()
+    script = next(fleet.glob("jobs/1/*_submission.sh")).read_text()
     assert "--array=0-4" in script and "--exclusive" in script
     cluster.kill("n1")
     _, stderr = process.communicate(timeout=4 * PATIENCE_S)
@@ -127,14 +128,15 @@ def test_ctrl_c_empties_the_queue_and_resume_goes_on(
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, stderr
-    assert f"scripts/kvmatrix fleet resume {fleet}" in stderr
+    again = shlex.split(stderr.partition("continue with:\n")[2])
+    assert again[1:4] == ["fleet", "resume", str(fleet)]
     ends_s = time.monotonic() + PATIENCE_S
     while cluster.output("squeue", "--noheader"):
         assert time.monotonic() < ends_s
         time.sleep(0.2)
     before = {p: p.read_bytes() for p in fleet.glob("machines/*/*/measurements.jsonl")}
     done = subprocess.run(
-        [KVMATRIX, "fleet", "resume", str(fleet), "--json"],
+        [KVMATRIX, *again[1:], "--json"],
         env=cluster.env,
         capture_output=True,
         text=True,
