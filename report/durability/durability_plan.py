@@ -95,6 +95,9 @@ def read_durability_plan(path: Path) -> tuple[DurabilityPlan, dict[str, Any]]:
     for trial in trials:
         if trial.setting not in names:
             raise ResultsError(f"{place}: no setting {trial.setting!r} for a trial")
+        if (trial.method == "kill") == bool(trial.fs):
+            problem = f"fs: {trial.fs!r} for a trial of method {trial.method}"
+            raise ResultsError(f"{place}: {problem}")
     plan = DurabilityPlan(
         **{
             name: document[name]

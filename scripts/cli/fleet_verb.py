@@ -57,7 +57,7 @@ from scripts.show.fleet_view import (
     why_lost,
 )
 from scripts.show.output import Output, print_note
-from scripts.store.own_files import refuse_link, remove
+from scripts.store.own_files import refuse_link, refuse_links, remove
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
 from scripts.store.run_store import sole_user
 
@@ -241,6 +241,7 @@ def fleet_resume(
     def work() -> int:
         found = read_fleet(find_fleet(named.results, name))
         check_words(found)
+        refuse_links(found.path)
         builds = _builds_of(found, a_dir, b_dir)
         places = replace(named, build_dir=builds.a) if builds else named
         site = site_of(given, places, builds.options if builds else None)

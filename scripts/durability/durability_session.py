@@ -8,9 +8,14 @@ from typing import Any
 
 from report.config.config_types import Config
 from report.durability.durability_folder import TRIALS, load_durability
-from report.durability.durability_plan import DurabilityPlan, PlannedTrial
+from report.durability.durability_plan import (
+    DurabilityPlan,
+    PlannedSetting,
+    PlannedTrial,
+)
 from report.durability.passport import passport_of
 from report.terms.documents import ResultsError, validate
+from scripts.durability.engine_settings import settings_of
 from scripts.durability.laboratory import (
     Laboratory,
     TrialEnded,
@@ -24,7 +29,12 @@ from scripts.measure.runner import Runner
 from scripts.planning.disk_room import DiskFull, is_full_error
 from scripts.planning.engine_program import program_of
 from scripts.planning.found_engines import child_environment
-from scripts.planning.resume_check import CannotResume
+from scripts.planning.resume_check import (
+    CannotResume,
+    binary_changes,
+    machine_differences,
+)
+from scripts.store.own_files import refuse_links
 from scripts.store.run_store import RunFolder, create_folder, drop_torn_line
 from scripts.store.whole_file import write_whole
 from scripts.trials.trial_spec import TrialSpec
@@ -78,6 +88,7 @@ class DurabilitySession:
     def resume(self, path: Path) -> DurabilityEnding:
         """Perform the trials that are missing or failed.  Raises CannotResume."""
         recorded = load_durability(path)
+        refuse_links(path)
         changes = self._changes(recorded.plan)
         if changes:
             raise CannotResume(changes)
@@ -87,22 +98,28 @@ class DurabilitySession:
         return self._perform(recorded.plan, RunFolder(path, TRIALS), records)
 
     def _changes(self, plan: DurabilityPlan) -> list[str]:
-        """Return what differs from the machine and the executables of the plan."""
-        machine = identity(self.runner.machine)
-        changes = [
-            f"{name} is {machine.get(name)!r}; the run has {value!r}"
-            for name, value in plan.machine.items()
-            if machine.get(name) != value
-        ]
-        for name, checksum in plan.binaries.items():
-            if name not in self.config.engines:
-                changes.append(f"no engine {name!r} is configured")
+        """Return what differs from the machine, the executables and their settings.
+
+        A run folder may come from anybody: it chooses among the settings that the
+        configuration gives the engines of this machine.
+        """
+        changes = machine_differences(plan.machine, identity(self.runner.machine))
+        names = dict.fromkeys([*(s.engine for s in plan.settings), *plan.binaries])
+        known = [name for name in names if name in self.config.engines]
+        found = {e.name: e for e in self.runner.found(self.config, known)}
+        for name in names:
+            if name not in found:
+                changes.append(f"settings: engine {name} no longer exists")
                 continue
-            program = program_of(
-                self.runner.places.build_dir, self.config.engines[name]
-            )
-            if program.missing is not None or program.sha256() != checksum:
-                changes.append(f"{program.name} is not the executable of the run")
+            build = self.runner.places.build_dir
+            program = program_of(build, self.config.engines[name])
+            sums = plan.binaries.get(name, ""), found[name].binary_sha256
+            changes += binary_changes(program, *sums)
+        globs = [setting.setting for setting in plan.settings]
+        own = settings_of(self.config, found.values(), globs)
+        possible = {setting.full_name: setting.planned() for setting in own}
+        for setting in plan.settings:
+            changes += _setting_changes(setting, possible.get(setting.setting))
         return changes
 
     def missing(
@@ -147,7 +164,8 @@ class DurabilitySession:
         records: list[Mapping[str, Any]],
     ) -> None:
         engines = {s.engine: self.config.engines[s.engine] for s in plan.settings}
-        self.runner.stamp(engines.values())
+        stamps = self.runner.stamps
+        self.runner.stamp(e for e in engines.values() if e.executable not in stamps)
         specs = [
             self._spec(plan, trial, folder.path)
             for trial in self.missing(plan, records)
@@ -189,6 +207,26 @@ class DurabilitySession:
             reproducers=str((path / REPRODUCERS).absolute()),
             folder="",
         )
+
+
+def _setting_changes(was: PlannedSetting, now: PlannedSetting | None) -> list[str]:
+    """Return how a recorded setting differs from that of the configuration."""
+    if now is None:
+        return [f"settings: {was.setting} is not a setting of its engine"]
+    differing = [
+        (key, getattr(was, key), getattr(now, key))
+        for key in ("engine", "version", "flags")
+        if getattr(was, key) != getattr(now, key)
+    ]
+    words = ((key, *map(_text, values)) for key, *values in differing)
+    return [
+        f"settings: {was.setting}: {key} was {old}, is now {new}"
+        for key, old, new in words
+    ]
+
+
+def _text(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else " ".join(value)
 
 
 def _checked(event: TrialEnded) -> TrialEnded:

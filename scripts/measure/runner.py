@@ -80,14 +80,14 @@ class Runner:
         refuse_full_disk(self.places.data_dir)
         name = new_name(self.places.results, request.suite.name)
         try:
-            plan = self._planned(name, request, self._found(request))
+            engines = self.found(request.config, request.selection.engines)
+            plan = self._planned(name, request, engines)
         except DiskError as error:
             raise CannotStart(str(error)) from None
         return with_passports(plan, request.config, self.places.results)
 
-    def _found(self, request: Request) -> Sequence[Engine]:
-        """Return the engines of a request, described by their executables."""
-        config, names = request.config, request.selection.engines
+    def found(self, config: Config, names: Sequence[str]) -> Sequence[Engine]:
+        """Return these engines, described by the executables; stamp those."""
         self.stamp(config.engines[name] for name in names)
         build, scratch = self.places.build_dir, self.places.work / "tmp"
         return find_engines(self.executor, build, config, names, scratch)
@@ -164,7 +164,7 @@ class Runner:
         try:
             suite, selection = selection_again(plan, config)
             request = Request(config, suite, selection, plan.command)
-            engines = still_missing(plan, self._found(request))
+            engines = still_missing(plan, self.found(config, selection.engines))
             again = self._planned(plan.run, request, engines)
         except CannotResume as error:
             return [*error.changes, *unlike]

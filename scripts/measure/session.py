@@ -20,7 +20,7 @@ from scripts.measure.loop import CanaryFailed, Loop, Schedule
 from scripts.measure.runner import Runner
 from scripts.planning.disk_room import DiskFull
 from scripts.planning.resume_check import CannotResume
-from scripts.store.own_files import WorkFolderLost
+from scripts.store.own_files import WorkFolderLost, refuse_links
 from scripts.store.run_store import RunFolder, create_folder, drop_torn_line
 
 
@@ -93,6 +93,7 @@ class Session(ABC, Generic[P]):
 
     def resume(self, path: Path, config: Config) -> SessionResult[P]:
         """Measure what is missing from a run.  Raises CannotResume or CannotStart."""
+        refuse_links(path)
         recorded, notes = self.recorded(path, config), []
         lines = [measurement.record for measurement in recorded.lines.measurements]
         if recorded.is_complete and not recorded.lines.torn:

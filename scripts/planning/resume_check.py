@@ -15,7 +15,7 @@ from report.model.plan import Engine, Plan
 from report.model.plan_document import engine_documents, scenario_documents
 from report.terms.rulebook import SCENARIO_FLAGS
 from report.terms.text_table import one_line
-from scripts.planning.engine_program import program_of
+from scripts.planning.engine_program import Program, program_of
 from scripts.planning.new_plan import Selection
 from scripts.planning.settings import differences
 
@@ -116,12 +116,25 @@ def changes(plan: Plan, again: Plan, config: Config, build_dir: Path) -> list[st
         if engine.name not in engines:
             found.append(f"settings: engine {engine.name} is not one of this plan")
             continue
-        found += _binary_changes(
-            engine, engines[engine.name], config, build_dir
-        ) or _engine_changes(engine, engines[engine.name])
+        new = engines[engine.name]
+        program = program_of(build_dir, config.engines[new.measures])
+        sums = engine.binary_sha256, new.binary_sha256
+        found += binary_changes(program, *sums) or _engine_changes(engine, new)
     settings = differences(plan.settings(), again.settings())
     settings += _scenario_changes(plan, again)
     return [*dict.fromkeys(found), *(f"settings: {text}" for text in settings)]
+
+
+def binary_changes(program: Program, was: str, now: str) -> list[str]:
+    """Return that a program has another SHA-256, "" if it is missing, or nothing."""
+    if was == now:
+        return []
+    if not now:
+        where = program.executable.parent
+        return [
+            f"binary: {program.name} (SHA-256 {was[:12]}...) is missing from {where}"
+        ]
+    return [f"binary: {program.name} was {was[:12]}, is now {now[:12]} (SHA-256)"]
 
 
 def machine_differences(
@@ -138,20 +151,6 @@ def _machine_changes(plan: Plan, again: Plan) -> Iterator[str]:
     if again.no_regime and not plan.no_regime:
         problem = "the run has scenarios with a disk or a limit"
         yield f"machine: {problem}: {again.no_regime}"
-
-
-def _binary_changes(
-    old: Engine, new: Engine, config: Config, build_dir: Path
-) -> list[str]:
-    """Return why the executable is another one, or nothing."""
-    was, now = old.binary_sha256, new.binary_sha256
-    if was == now:
-        return []
-    name = program_of(build_dir, config.engines[new.measures]).name
-    if not now:
-        where = build_dir / "drivers"
-        return [f"binary: {name} (SHA-256 {was[:12]}...) is missing from {where}"]
-    return [f"binary: {name} was {was[:12]}, is now {now[:12]} (SHA-256)"]
 
 
 def _engine_changes(old: Engine, new: Engine) -> list[str]:

@@ -54,6 +54,19 @@ def refuse_link(path: Path) -> None:
         )
 
 
+def refuse_links(folder: Path) -> None:
+    """Raise ResultsError for a folder with anything but files and folders in it.
+
+    REQUIRES: it is the folder of a run that is about to be continued.
+    """
+    refuse_link(folder)
+    for place, folders, files in os.walk(folder):
+        for path in (Path(place, name) for name in (*folders, *files)):
+            refuse_link(path)
+            if stat.S_IFMT(path.lstat().st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
+                raise ResultsError(f"{path}: is neither a file nor a directory")
+
+
 def own_folder(root: Path, *names: str) -> Path:
     """Return a folder below `root`, a name for each level; create what is missing.
 

@@ -15,8 +15,8 @@ _PLANS = {PLAN, AB_PLAN, DURABILITY_PLAN}
 _OF_RUNS = {*_PLANS, LINES, COUNTS_FILE, TRIALS, "environment.json"}
 
 
-def write_whole(target: Path, text: str, option: str = "") -> None:
-    """Replace a file by a text atomically.
+def write_whole(target: Path, content: str | bytes, option: str = "") -> None:
+    """Replace a file by a text or by bytes atomically.
 
     A pipe or a device, and whatever is below /dev (/dev/stdout), is written to
     directly.  Raises OSError, which names the target and the option that gave it, also
@@ -24,7 +24,7 @@ def write_whole(target: Path, text: str, option: str = "") -> None:
     what a run has measured.
     """
     try:
-        _replace(target, text)
+        _replace(target, _encoded(content))
     except OSError as error:
         name, reason = f"{option} {target}".strip(), error.strerror or str(error)
         if not target.parent.exists():
@@ -38,7 +38,11 @@ def _refuse_run_file(target: Path) -> None:
         raise OSError(errno.EPERM, "is a file of a run; choose another name")
 
 
-def _replace(target: Path, text: str) -> None:
+def _encoded(content: str | bytes) -> bytes:
+    return content.encode() if isinstance(content, str) else content
+
+
+def _replace(target: Path, content: bytes) -> None:
     _refuse_run_file(target)
     is_device = target.is_absolute() and target.parts[1:2] == ("dev",)
     if target.is_symlink() and not is_device:
@@ -47,13 +51,13 @@ def _replace(target: Path, text: str) -> None:
         )
         raise OSError(errno.ELOOP, reason)
     if is_device or (target.exists() and not target.is_file()):
-        target.write_text(text, encoding="utf-8")
+        target.write_bytes(content)
         return
     building = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     building.unlink(missing_ok=True)
     try:
-        with building.open("x", encoding="utf-8") as file:
-            file.write(text)
+        with building.open("xb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         building.replace(target)

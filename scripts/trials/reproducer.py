@@ -5,6 +5,7 @@ is what the writer had begun and acknowledged, and `disk.log` is the disk after 
 in the format of dm-log-writes, as a recorder writes it.
 """
 
+import io
 import json
 import lzma
 import struct
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts.store.own_files import own_folder
+from scripts.store.whole_file import write_whole
 from scripts.trials.block_log import write_log
 from scripts.trials.crash_process import AuditFinding, Cut
 from scripts.trials.crash_trace import bytes_before
@@ -72,29 +75,29 @@ class Reproducer:
 def store(reproducer: Reproducer) -> str:
     """Write a reproducer into the folder of the run; return its path in the run.
 
-    Returns "" if it is larger than MOST_BYTES or nothing is to be kept.
+    Returns "" if it is larger than MOST_BYTES or nothing is to be kept.  Raises OSError
+    or ResultsError, also if it would be written through a link.
     """
     spec = reproducer.spec
     if not spec.reproducers:
         return ""
-    folder = Path(spec.reproducers)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{spec.name}-{reproducer.kind.replace('_', '-')}{SUFFIX}"
-    unfinished = path.with_suffix(".unfinished")
     members = {
         "cut.json": json.dumps(reproducer.description(), indent=1).encode(),
         "trace": bytes_before(reproducer.cut.trace, reproducer.cut.cut_end_ns),
         "disk.log": write_log(reproducer.image.runs()),
     }
-    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_LZMA) as archive:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_LZMA) as archive:
         for name in _MEMBERS:
             info = zipfile.ZipInfo(name, _DATE)
             info.compress_type = zipfile.ZIP_LZMA
             archive.writestr(info, members[name])
-    if unfinished.stat().st_size > MOST_BYTES:
-        unfinished.unlink()
+    if content.tell() > MOST_BYTES:
         return ""
-    unfinished.replace(path)
+    run, name = spec.reproducers_path.parent, spec.reproducers_path.name
+    folder = own_folder(run, name)
+    path = folder / f"{spec.name}-{reproducer.kind.replace('_', '-')}{SUFFIX}"
+    write_whole(path, content.getvalue())
     return f"{folder.name}/{path.name}"
 
 

@@ -11,6 +11,7 @@ import signal
 import sys
 from typing import Any
 
+from report.terms.documents import ResultsError
 from scripts.regime.loop_device import DiskError
 from scripts.trials.crash_process import TrialError, WriterUnsupported
 from scripts.trials.crash_trace import TraceError
@@ -31,6 +32,10 @@ _TRIALS = {
     FULL: full_trial,
     REPLAY: replay_trial,
 }
+_FAILURES = (
+    *(TrialError, TraceError, ReproducerError, DiskError),
+    *(ResultsError, OSError),  # of the folder of reproducers
+)
 # In these trials a process starts either first or after a power cut, so each sees a
 # new boot ID.  An engine may trust unsynchronised data if the boot is still the same:
 # libmdbx does (osal_bootid() in mdbx.c).
@@ -61,7 +66,7 @@ def record_of(spec: TrialSpec, report: Report) -> dict[str, Any]:
         }
     except WriterUnsupported as reason:
         return {**head, "status": "unsupported", "reason": str(reason)}
-    except (TrialError, TraceError, ReproducerError, DiskError, OSError) as error:
+    except _FAILURES as error:
         return {**head, "status": "error", "reason": str(error)}
 
 

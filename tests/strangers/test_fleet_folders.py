@@ -96,17 +96,23 @@ def test_a_fleet_writes_through_no_link(
     assert not list(outside.iterdir()) and not (lab.root / "nowhere").exists()
 
 
-def test_logs_of_another_session_are_not_written_to(lab: Lab, fleet: Path) -> None:
+def test_a_fleet_with_a_link_in_it_is_not_continued(lab: Lab, fleet: Path) -> None:
     outside = lab.root / "outside"
     outside.write_text("mine")
-    for place in ("", "1/", "2/"):
-        link = fleet / f"jobs/{place}block-1.log"
-        link.parent.mkdir(exist_ok=True)
-        link.unlink(missing_ok=True)
-        link.symlink_to(outside)
-    call(["fleet", "resume", str(fleet), *places(lab), "--on", "local"])
-    assert (fleet / "jobs/3/block-1.log").is_file()
+    link = fleet / "jobs/1/block-1.log"
+    link.unlink()
+    link.symlink_to(outside)
+    done = call(["fleet", "resume", str(fleet), *places(lab), "--on", "local"])
+    assert done.returncode == 2 and "block-1.log: is a link to" in done.stderr
     assert outside.read_text() == "mine"
+
+
+def test_each_session_has_logs_of_its_own(lab: Lab, fleet: Path) -> None:
+    """A stranger cannot have put anything where jobs read and write."""
+    (fleet / "jobs/1/block-1.log").write_text("of before")
+    call(["fleet", "resume", str(fleet), *places(lab), "--on", "local"])
+    assert (fleet / "jobs/2/block-1.log").is_file()
+    assert (fleet / "jobs/1/block-1.log").read_text() == "of before"
 
 
 def test_a_fleet_of_two_lines_is_refused(lab: Lab, fleet: Path) -> None:
