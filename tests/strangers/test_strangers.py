@@ -1,0 +1,69 @@
+"""A folder may say what to measure, but never with what file: one test for each row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.strangers.canaries import compiled_library
+from tests.strangers.encounter import Encounter, meet, unedited
+from tests.strangers.specimens import Specimens
+from tests.strangers.strangers_table import every_row
+from tests.strangers.table_row import VERBS
+
+ROWS = {row.name: row for row in every_row()}
+PAIRS = {(row.verb, row.given): row for row in every_row()}
+# Rows of the verbs that continue, at least.
+LEAST = {
+    "resume": 240,
+    "resume A/B": 55,
+    "resume --shard": 40,
+    "fleet resume": 95,
+    "fleet block": 75,
+    "fleet resume A/B": 20,
+    "replay": 20,
+    "run --like": 20,
+}
+
+
+@pytest.fixture(scope="session")
+def specimens(tmp_path_factory: pytest.TempPathFactory) -> Specimens:
+    return Specimens(tmp_path_factory.mktemp("specimens"))
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled_library(tmp_path_factory.mktemp("canary"))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_folder_names_no_file(
+    tmp_path: Path, specimens: Specimens, library: Path, name: str
+) -> None:
+    faults = meet(ROWS[name], specimens, tmp_path, library).faults()
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" of ".join)
+def test_a_folder_that_nobody_edited_is_accepted(
+    tmp_path: Path, specimens: Specimens, library: Path, pair: tuple[str, str]
+) -> None:
+    """Without this, a verb that refuses all folders would pass every other test."""
+    met: Encounter = meet(unedited(PAIRS[pair]), specimens, tmp_path, library)
+    assert met.done.returncode in (0, 3), met.done.stderr
+    assert met.faults() == []
+
+
+def test_no_two_rows_are_the_same() -> None:
+    assert len(ROWS) == len(every_row())
+
+
+def test_the_table_is_as_long_as_it_was() -> None:
+    """Rows are added, and only taken away together with what a folder can name."""
+    rows = Counter(row.verb for row in every_row())
+    assert rows.keys() == VERBS.keys()
+    assert {verb: rows[verb] for verb in LEAST if rows[verb] < LEAST[verb]} == {}
+    assert rows.total() >= 700
+    assert sum(1 for row in every_row() if row.expected.keys) >= 290
