@@ -108,10 +108,21 @@ class Writer:
             return "hang"
 
     def rehearse(self) -> CrashTrace:
-        """Run to the end, uncut; return the trace, which shows how long all takes."""
+        """Run to the end, uncut; return the trace, which shows how long all takes.
+
+        Raises WriterUnsupported, or TrialError if it fails: no cut explains that.
+        """
         with self.running():
-            self.wait()
-        return self.trace()
+            ended = self.wait()
+        self.describe()
+        trace = self.trace()
+        if not ended and not trace.is_whole:
+            ended = "it ended before its last commit"
+        if ended:
+            raise TrialError(
+                f"the writer failed on a good disk ({ended}): {self.error()}"
+            )
+        return trace
 
     def ends_unless_still(self, still_s: float) -> bool:
         """Wait for its end; return False once it has recorded nothing for so long."""

@@ -97,6 +97,11 @@ class CrashTrace:
         return [r for r in self.records if r.kind == TraceKind.ACKNOWLEDGED]
 
     @property
+    def is_whole(self) -> bool:
+        """True if the writer closed its database after the last commit."""
+        return any(record.kind == TraceKind.DONE for record in self.records)
+
+    @property
     def span_s(self) -> float:
         """How long the writer ran."""
         return _span_s(self.records)

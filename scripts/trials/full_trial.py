@@ -3,16 +3,18 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from scripts.trials.crash_process import AuditFinding, Cut, Writer, audit
 from scripts.trials.crash_trace import TraceKind, TraceRecord
 from scripts.trials.disk_filler import DiskFiller
 from scripts.trials.evidence import Evidence
+from scripts.trials.intact import rehearsed_on
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
 from scripts.trials.trial_disk import TrialDisk, workspace
-from scripts.trials.trial_spec import TrialSpec
+from scripts.trials.trial_spec import PHASES, TrialSpec
 
 _DISK_MB = 48
 _KIB = 1024
@@ -49,31 +51,36 @@ STAGES = (
 def full_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
     """Fill the disk once in each stage."""
     spec = replace(spec, timeout_s=min(spec.timeout_s, _HANG_S))
-    evidence, described = None, {}
     stages: list[dict[str, Any]] = []
     with workspace(spec) as space:
+        described = _rehearsed(spec, space)
+        evidence = Evidence(str(described["promise"]), spec.seed)
         disk = TrialDisk(space, spec.fs, _DISK_MB)
         for number, stage in enumerate(STAGES[: spec.states]):
             mine = replace(spec, phases=stage.phases)
             writer = Writer(mine, disk.database, space / "trace")
-            disk.clear()
-            with disk.mounted():
+            with disk.empty():
                 ending = _fill_and_end(writer, disk, stage)
-                if evidence is None:
-                    described = writer.describe()
-                    evidence = Evidence(str(described["promise"]), spec.seed)
             now_ns = time.monotonic_ns()
             with disk.mounted():  # a fresh mount, as a process may have been stuck
                 cut = Cut(writer.trace_path, now_ns, now_ns)
                 finding = audit(mine, disk.database, cut)
             stages.append(_stage_document(stage, writer, ending, finding))
             report(number + 1, spec.states)
-    assert evidence is not None
     for entry in stages:
         if kind := _fault(entry):
             evidence.note_full(kind, entry["stage"], _sentence(entry))
     rest = {"barriers_per_write": None, "full": stages}
     return {**head_of(described), **evidence.document(), **rest}
+
+
+def _rehearsed(spec: TrialSpec, space: Path) -> dict[str, Any]:
+    """Write to a disk with room; return what the writer said of itself."""
+    spec = replace(spec, phases=PHASES)
+    disk = TrialDisk(space, spec.fs)
+    writer = Writer(spec, disk.database, space / "trace")
+    rehearsed_on(disk, spec, writer)
+    return writer.describe()
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,6 @@ class _Ending:
 
 def _fill_and_end(writer: Writer, disk: TrialDisk, stage: Stage) -> _Ending:
     """Run a writer to its end on a disk that fills, with room once it is stuck."""
-    disk.database.mkdir()
     waited_after = None
     with writer.running():
         if writer.wait_until(stage.has_come):

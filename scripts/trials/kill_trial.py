@@ -7,6 +7,7 @@ from typing import Any
 
 from scripts.trials.crash_process import Cut, Writer, audit, has_started, is_ready
 from scripts.trials.evidence import Evidence
+from scripts.trials.intact import check_intact
 from scripts.trials.progress import Report
 from scripts.trials.trial_spec import TrialSpec
 
@@ -20,6 +21,7 @@ def kill_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
     folder.mkdir()
     writer = Writer(spec, folder, spec.folder_path / "trace")
     longest_s = writer.rehearse().span_s
+    check_intact(spec, folder, writer)
     described = writer.describe()
     evidence = Evidence(str(described["promise"]), spec.seed)
     for number in range(spec.states):

@@ -12,7 +12,7 @@ from scripts.regime.loop_device import (
     unmount,
 )
 from scripts.trials.block_log import LoggedWrite, Recorder, read_log
-from scripts.trials.crash_process import AuditFinding, Cut, TrialError, Writer, audit
+from scripts.trials.crash_process import AuditFinding, Cut, Writer, audit
 from scripts.trials.crash_trace import RANDOM
 from scripts.trials.cut_plan import (
     CutState,
@@ -22,6 +22,7 @@ from scripts.trials.cut_plan import (
 )
 from scripts.trials.disk_image import DiskImage, Patch
 from scripts.trials.evidence import Evidence
+from scripts.trials.intact import check_intact
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
 from scripts.trials.reproducer import Reproducer, store
@@ -41,6 +42,7 @@ def log_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
         silent = trace.without_disk([entry.at_ns for entry in log])
         evidence.note_without_disk(RANDOM, silent)
         trial = _LogTrial(spec, space, writer, evidence)
+        trial.check_intact(log)
         states = chosen_states(log, trace, spec.states, spec.seed)
         done, images = 0, []
         for state, image, repeats in distinct(log, states):
@@ -67,6 +69,12 @@ class _LogTrial:
         self._spec, self._space = spec, space
         self._writer, self._evidence = writer, evidence
         self._disk = TrialDisk(space, spec.fs)
+
+    def check_intact(self, log: Sequence[LoggedWrite]) -> None:
+        """Audit the database on the whole disk.  Raises TrialError, or DiskError."""
+        self._disk.write(_written(log))
+        with self._disk.mounted():
+            check_intact(self._spec, self._disk.database, self._writer)
 
     def try_state(self, state: CutState, image: DiskImage) -> None:
         """Audit the database on a disk as a cut could have left it."""
@@ -121,15 +129,9 @@ def recorded(spec: TrialSpec, space: Path) -> tuple[Writer, list[LoggedWrite]]:
         try:
             disk.database.mkdir()
             sync_folder(disk.mount_point)
-            with writer.running():
-                ended = writer.wait()
+            writer.rehearse()
         finally:
             unmount(disk.mount_point)
-    writer.describe()
-    if ended:
-        raise TrialError(
-            f"the writer failed on a good disk ({ended}): {writer.error()}"
-        )
     return writer, list(read_log(path.read_bytes()))
 
 

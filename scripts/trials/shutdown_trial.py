@@ -7,8 +7,7 @@ of the page cache is lost, and so is what the journal had not committed.
 import random
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,9 +30,10 @@ from scripts.trials.crash_trace import (
     TraceRecord,
 )
 from scripts.trials.evidence import Evidence
+from scripts.trials.intact import rehearsed_on
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
-from scripts.trials.trial_disk import TrialDisk, sync_folder, workspace
+from scripts.trials.trial_disk import TrialDisk, workspace
 from scripts.trials.trial_spec import TrialSpec
 
 _AFTERLIFE_S = 0.01  # in which a writer may acknowledge what no disk has taken
@@ -81,8 +81,7 @@ def shutdown_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
     with workspace(spec) as space:
         disk = TrialDisk(space, spec.fs)
         writer = Writer(spec, disk.database, space / "trace")
-        with _empty(disk):
-            rehearsal = writer.rehearse()
+        rehearsal = rehearsed_on(disk, spec, writer)
         described = writer.describe()
         evidence = Evidence(str(described["promise"]), spec.seed)
         while done < spec.states:
@@ -104,21 +103,11 @@ def shutdown_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
     return {**head_of(described), **evidence.document(), **rest}
 
 
-@contextmanager
-def _empty(disk: TrialDisk) -> Iterator[None]:
-    """Mount a new file system, with a folder for the database."""
-    disk.clear()
-    with disk.mounted():
-        disk.database.mkdir()
-        sync_folder(disk.mount_point)
-        yield
-
-
 def _write_and_cut(
     writer: Writer, disk: TrialDisk, moment: Moment, rng: random.Random
 ) -> Cut:
     more = [f"--crash_after={moment.after}"] if moment.after else []
-    with _empty(disk), writer.running(*more):
+    with disk.empty(), writer.running(*more):
         writer.wait_until(moment.holds)
         time.sleep(rng.random() * moment.delay_s)
         cut_ns = time.monotonic_ns()

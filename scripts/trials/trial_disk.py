@@ -125,6 +125,15 @@ class TrialDisk:
         finally:
             device.close()
 
+    @contextmanager
+    def empty(self) -> Iterator[None]:
+        """Mount a new file system, with a folder for the database."""
+        self.clear()
+        with self.mounted():
+            self.database.mkdir()
+            sync_folder(self.mount_point)
+            yield
+
 
 def _runs(image: Path) -> Iterator[Patch]:
     """Yield the parts of a sparse file that hold data."""

@@ -29,7 +29,22 @@ FINDINGS = {
     "traces_nonsense": "error: trace: not a trace of a crash test, format 1",
     "is_unable": "unsupported: it has no such level",
     "promises_nonsense": "error: the answers of the engine: documented.promise: 'the m",
+    "ends_in_midair": "error: the writer failed on a good disk (",
+    "fails_in_midair": "error: the writer failed on a good disk (exit code 1)",
 }
+INTACT = "the audit of the intact database: "
+# Engines that fail without a crash, and what the audit of the control calls it.
+BROKEN_WITHOUT_A_CRASH = {
+    "scans_nothing": "unreadable: reading failed: a scan finds 0 entries",
+    "cannot_reopen": "unreadable: opening failed: locked",
+    "always_loses_the_newest": "newest lost: ",
+    "reads_foreign_values": "wrong: ",
+    "writes_once": "unwritable: ",
+    "audits_another_trace": "another trace: ",
+    "crashes_at_every_opening": "unreadable: the process that opened it: killed by SIG",
+    "always_audits_in_nonsense": "unreadable: the process that opened it: gave no answ",
+}
+FINDINGS |= {k: f"error: {INTACT}{v}" for k, v in BROKEN_WITHOUT_A_CRASH.items()}
 
 
 def finding(trial: dict[str, Any]) -> str:
@@ -71,10 +86,26 @@ def test_failed_trials_end_with_3_and_say_how_to_continue(
     assert not lab.data_files()
 
 
+def test_an_engine_that_fails_without_a_crash_breaks_no_promise(
+    ended: tuple[Lab, CommandResult],
+) -> None:
+    """It has no violation, no states and no class that was found by trying."""
+    lab, _ = ended
+    broken = {kind.replace("_", "-") for kind in BROKEN_WITHOUT_A_CRASH}
+    rows = [row for row in passport(lab)["settings"] if row["engine"] in broken]
+    assert len(rows) == len(broken)
+    for row in rows:
+        assert not row["violations"] and not row["states"]
+        assert row["proof"] == {"kind": "as documented", "states": 0}
+        (reason,) = row["not_tried"]
+        assert reason.startswith(INTACT)
+
+
 @pytest.mark.parametrize(
     ("kind", "found"),
     [
         ("hangs_in_recovery", "unreadable: the process that opened it: did not end wi"),
+        ("hangs_at_every_opening", f"error: {INTACT}unreadable: the process that open"),
         ("hangs_at_opening", "error: the writer did not open the database: it printed"),
     ],
 )

@@ -10,6 +10,7 @@ import struct
 import sys
 import time
 from pathlib import Path
+from typing import ClassVar
 
 from tests.fake_drivers.protocol import FakeDriver, Record, Signalled
 
@@ -76,6 +77,12 @@ class CrashTested(FakeDriver):
         print(json.dumps(self.finding()))
         return 0
 
+    @property
+    def is_cut(self) -> bool:
+        """True in an audit if the writer did not end by itself."""
+        content = Path(self.flags["trace"]).read_bytes()
+        return all(record[2] != _DONE for record in _RECORD.iter_unpack(content))
+
     def finding(self) -> Record:
         """Return what an audit finds."""
         content = Path(self.flags["trace"]).read_bytes()
@@ -98,6 +105,16 @@ class HangsInRecovery(CrashTested):
     """Hangs when it opens what a crash has left."""
 
     def audit(self) -> int:
+        """Never end after a crash."""
+        if self.is_cut:
+            time.sleep(3600)
+        return super().audit()
+
+
+class HangsAtEveryOpening(CrashTested):
+    """Hangs when it opens a database that exists."""
+
+    def audit(self) -> int:
         """Never end."""
         time.sleep(3600)
         return 0
@@ -105,6 +122,16 @@ class HangsInRecovery(CrashTested):
 
 class CrashesInRecovery(CrashTested):
     """Dies by a signal when it opens what a crash has left."""
+
+    def audit(self) -> int:
+        """Die after a crash."""
+        if self.is_cut:
+            raise Signalled(signal.SIGSEGV, "last words")
+        return super().audit()
+
+
+class CrashesAtEveryOpening(CrashTested):
+    """Dies by a signal when it opens a database that exists."""
 
     def audit(self) -> int:
         """Die."""
@@ -121,11 +148,22 @@ class FailsInAudit(CrashTested):
 
 
 class AuditsInNonsense(CrashTested):
-    """Answers an audit with bytes that are no text, and with no JSON."""
+    """Answers an audit after a crash with bytes that are no text, and with no JSON."""
 
     def audit(self) -> int:
         """Print nonsense."""
+        if not self.is_cut:
+            return super().audit()
         sys.stdout.buffer.write(b"\xff\xfe{[[[\x00\n")
+        return 0
+
+
+class AlwaysAuditsInNonsense(CrashTested):
+    """Answers every audit with no JSON."""
+
+    def audit(self) -> int:
+        """Print nonsense."""
+        print("{[[[")
         return 0
 
 
@@ -179,12 +217,80 @@ class PromisesNonsense(CrashTested):
 
 
 class LosesTheNewest(CrashTested):
-    """Has one commit less than it acknowledged."""
+    """Has one commit less than it acknowledged, after a crash."""
 
     def finding(self) -> Record:
         """Leave out the newest."""
         honest = super().finding()
+        if not self.is_cut:
+            return honest
         return {**honest, "prefix": max(0, honest["prefix"] - 1), "lost": 1}
+
+
+class Misjudged(CrashTested):
+    """Has a defect without a crash: what its audits find instead is in `defect`."""
+
+    defect: ClassVar[Record] = {}
+
+    def finding(self) -> Record:
+        """Return what an honest audit does not find."""
+        return {**super().finding(), **self.defect}
+
+
+class ScansNothing(Misjudged):
+    """Gets every entry, and scans none."""
+
+    defect: ClassVar[Record] = {
+        "read_error": "a scan finds 0 entries, and gets find 20"
+    }
+
+
+class CannotReopen(Misjudged):
+    """Opens no database that exists."""
+
+    defect: ClassVar[Record] = {"open_error": "locked", "prefix": None}
+
+
+class AlwaysLosesTheNewest(Misjudged):
+    """Does not write its last commit, though it closes the database."""
+
+    defect: ClassVar[Record] = {"prefix": 19, "lost": 1, "entries": 19}
+
+
+class ReadsForeignValues(Misjudged):
+    """Returns values that were never written."""
+
+    defect: ClassVar[Record] = {"foreign": 1, "prefix": None}
+
+
+class WritesOnce(Misjudged):
+    """Fails to write to a database that exists."""
+
+    defect: ClassVar[Record] = {"write_error": "read-only"}
+
+
+class AuditsAnotherTrace(Misjudged):
+    """Knows of fewer commits than the writer acknowledged."""
+
+    defect: ClassVar[Record] = {"acknowledged": 3}
+
+
+class EndsInMidair(CrashTested):
+    """Ends with success before its last commit."""
+
+    def note(self, kind: int, commit: int = 0) -> None:
+        """End where it would say that all is done."""
+        if kind == _DONE:
+            raise SystemExit(0)
+        super().note(kind, commit)
+
+
+class FailsInMidair(CrashTested):
+    """Ends with a failure after its last commit."""
+
+    def write_commits(self) -> int:
+        """Write, and fail."""
+        return super().write_commits() or 1
 
 
 class NeedsALicence(CrashTested):

@@ -44,15 +44,23 @@ def durable_spec(
     )
 
 
+def all_records_of(
+    specs: Sequence[TrialSpec], folder: Path
+) -> Iterator[dict[str, Any]]:
+    """Perform trials, two at once, and yield their records."""
+    for event in Laboratory(folder, Stop(), 2).events(specs):
+        if isinstance(event, TrialEnded):
+            yield dict(event.record)
+
+
 def records_of(specs: Sequence[TrialSpec], folder: Path) -> Iterator[dict[str, Any]]:
     """Perform trials, two at once, and yield their records.
 
     Raises AssertionError for a trial that has no finding.
     """
-    for event in Laboratory(folder, Stop(), 2).events(specs):
-        if isinstance(event, TrialEnded):
-            assert event.record["status"] == "ok", event.record["reason"]
-            yield dict(event.record)
+    for record in all_records_of(specs, folder):
+        assert record["status"] == "ok", record["reason"]
+        yield record
 
 
 def outcomes_in(record: dict[str, Any]) -> dict[str, int]:

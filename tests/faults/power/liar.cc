@@ -11,6 +11,12 @@
 //   deaf       ignores all errors of the disk
 //   eager      shows others a commit before it is on the disk
 //
+// Of some, no cut is needed:
+//
+//   blind      scans nothing
+//   owned      opens no database of another process
+//   late       writes each commit with the next, and the last one never
+//
 // Under any other name it is honest; as "renames" it does what "unlisted" does,
 // and syncs the name, and as "rebooted" it opens a database again only after a
 // reboot.
@@ -26,10 +32,13 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "common/driver.h"
 
@@ -157,17 +166,51 @@ void NoteBoot(const std::filesystem::path& folder) {
   sync();
 }
 
-Driver Rebooted() {
+// Throws std::runtime_error if another process has called it for the folder.
+void NoteOwner(const std::filesystem::path& folder) {
+  pid_t owner = getpid();
+  std::ifstream(folder / "owner") >> owner;
+  if (owner != getpid()) throw std::runtime_error("it is not mine");
+  std::ofstream(folder / "owner") << owner;
+}
+
+// Returns the memory driver that first does something with the folder.
+template <auto kFirst>
+Driver Noting() {
   Driver driver = kMemory;
   driver.open = [](const Options& options) {
-    NoteBoot(options.path);
+    kFirst(options.path);
     return kMemory.open(options);
   };
   return driver;
 }
 
+Driver Blind() {
+  Behaviour blind;
+  blind.scan = [](Session&, std::string_view, Order, const Visitor&) {};
+  return Wrapped(blind);
+}
+
+Driver Late() {
+  Behaviour late;
+  late.write = [](Session& session, std::span<const Update> batch) {
+    static std::map<std::string, std::optional<std::string>> held;
+    std::vector<Update> before;
+    for (const auto& [key, value] : held) before.push_back({key, value});
+    if (!before.empty()) session.Write(before);
+    held.clear();
+    for (const auto& [key, value] : batch)
+      held[std::string(key)] =
+          value ? std::optional<std::string>(*value) : std::nullopt;
+  };
+  return Wrapped(late);
+}
+
 Driver Liar() {
-  if (Lies("rebooted")) return Rebooted();
+  if (Lies("rebooted")) return Noting<NoteBoot>();
+  if (Lies("owned")) return Noting<NoteOwner>();
+  if (Lies("blind")) return Blind();
+  if (Lies("late")) return Late();
   if (!Lies("eager")) return kMemory;
   static Shown shown;
   Behaviour eager;

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from scripts.trials.evidence import DIRTY_READ, NEWEST_LOST, WITHOUT_DISK
-from scripts.trials.trial_spec import FULL, LOG, SHUTDOWN
+from scripts.trials.trial_spec import FULL, KILL, LOG, METHODS, SHUTDOWN, TrialSpec
 from tests.places import BUILD
 from tests.support.one_trial import (
+    all_records_of,
     durable_spec,
     outcomes_in,
     records_of,
@@ -20,11 +21,11 @@ from tests.support.one_trial import (
 
 pytestmark = pytest.mark.slow
 LIAR = BUILD / "tests/db_bench_liar"
-STATES = {LOG: 60, SHUTDOWN: 8, FULL: 5}
+STATES = {LOG: 60, SHUTDOWN: 8, FULL: 5, KILL: 2}
 _PHASES = "first:5,single:{},batch:4,growth:10,close:10,read:10"
 # M20 shows only if the file system is shut down while the engine is still writing.
-PHASES = {LOG: _PHASES.format(40), SHUTDOWN: _PHASES.format(4000), FULL: ""}
-FULL_DISK_UNREADABLE = "full_disk_unreadable"
+_SHORT = _PHASES.format(40)
+PHASES = {LOG: _SHORT, KILL: _SHORT, SHUTDOWN: _PHASES.format(4000), FULL: ""}
 FULL_DISK_WRONG = "full_disk_wrong"
 
 # The lie, how the disk is cut, and the violations that this shows.
@@ -52,14 +53,18 @@ BARRIERS = {"never": 0.0, "seldom": 0.2, "elsewhere": 1.0, "unlisted": 1.0}
 CUTS = [(lie, method) for lie, methods in CAUGHT.items() for method in methods]
 
 
-def record_of(lie: str, method: str, folder: Path, fs: str = "ext4") -> dict[str, Any]:
-    """Return the record of one trial of the liar, which goes by its name."""
+def spec_of(lie: str, method: str, folder: Path, fs: str = "ext4") -> TrialSpec:
+    """Return one trial of the liar, which goes by its name."""
     skip_unless_possible(method, fs)
     assert LIAR.is_file(), "run scripts/setup --test"
     program = folder / lie
     program.symlink_to(LIAR)
-    spec = durable_spec(program, method, fs, STATES[method], 7, PHASES[method])
-    (record,) = records_of([spec], folder)
+    return durable_spec(program, method, fs, STATES[method], 7, PHASES[method])
+
+
+def record_of(lie: str, method: str, folder: Path, fs: str = "ext4") -> dict[str, Any]:
+    """Return the record of that trial, which has a finding."""
+    (record,) = records_of([spec_of(lie, method, folder, fs)], folder)
     return record
 
 
@@ -99,9 +104,25 @@ def test_the_honest_twin_is_clean(twin: str, method: str, tmp_path: Path) -> Non
         assert all(stage["error_reported"] for stage in record["full"])
 
 
-def test_the_machine_runs_on_when_a_disk_is_full(tmp_path: Path) -> None:
-    record = record_of("rebooted", FULL, tmp_path)
-    check_kinds(record, {FULL_DISK_UNREADABLE})
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("defect", ["blind", "owned", "late"])
+def test_what_fails_without_a_cut_is_an_error_of_the_driver(
+    defect: str, method: str, tmp_path: Path
+) -> None:
+    (record,) = all_records_of([spec_of(defect, method, tmp_path)], tmp_path)
+    assert record["status"] == "error"
+    assert record["reason"].startswith("the audit of the intact database: ")
+    assert "violations" not in record
+
+
+@pytest.mark.parametrize("method", [KILL, FULL])
+def test_the_machine_runs_on_without_a_cut_of_the_power(
+    method: str, tmp_path: Path
+) -> None:
+    """So what opens only after a reboot opens a second time neither in a control."""
+    (record,) = all_records_of([spec_of("rebooted", method, tmp_path)], tmp_path)
+    assert record["status"] == "error"
+    assert "no boot since the last opening" in record["reason"]
 
 
 def test_a_lie_is_caught_on_another_file_system(tmp_path: Path) -> None:
