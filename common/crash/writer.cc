@@ -80,6 +80,7 @@ std::string Writer::Description() {
       {"source", guarantee.source},
       {"settings", database_->EffectiveSettings()},
       {"mixes_durability", driver_.mixes_durability},
+      {"counts_barriers", !driver_.hides_barriers},
       {"batch_size_limit", database_->GetLimits().batch_size.max}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
          "\n";

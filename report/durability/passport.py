@@ -56,6 +56,8 @@ def _entry(setting: PlannedSetting, trials: Sequence[TrialRecord]) -> dict[str, 
     killed = _totals(t for t in able if t["method"] == "kill")
     found, corrupt = class_of(totals, killed, promise)
     tried = sum(totals.values())
+    # What survives without a barrier had one that was not counted.
+    is_kept = bool(tried) and outcomes_within(totals, LOSES_NOTHING)
     violations = _violations(able)
     return {
         "setting": setting.setting,
@@ -72,10 +74,10 @@ def _entry(setting: PlannedSetting, trials: Sequence[TrialRecord]) -> dict[str, 
         "states": _rows(able),
         "duplicates": sum(t.get("duplicates", 0) for t in able),
         "open_ms": _open_ms(able),
-        "barriers_per_write": _barriers(able),
-        "most_lost": max((t["most_lost"] for t in able), default=0),
+        "barriers_per_write": _barriers(able, is_kept),
+        "most_lost": max((t["most_lost"] for t in able if _has_lost(t)), default=None),
         "violations": violations,
-        "full": [stage for t in able for stage in t.get("full", [])],
+        "full": [_stage(stage) for t in able for stage in t.get("full", [])],
         "not_tried": sorted(
             {t["reason"] for t in trials if t["status"] != "ok" and t["reason"]}
         ),
@@ -145,7 +147,7 @@ def _rows(trials: Iterable[TrialRecord]) -> list[dict[str, Any]]:
 def _open_ms(trials: Sequence[TrialRecord]) -> dict[str, float] | None:
     """Return the time to open after a cut: the median of medians, and the maximum."""
     times = [t["open_ns"] for t in trials if t["method"] in AFTER_POWER_CUT]
-    times = [each for each in times if each["max"]]
+    times = [each for each in times if each and each["max"]]  # old records have 0
     if not times:
         return None
     return {
@@ -154,9 +156,22 @@ def _open_ms(trials: Sequence[TrialRecord]) -> dict[str, float] | None:
     }
 
 
-def _barriers(trials: Sequence[TrialRecord]) -> float | None:
+def _stage(stage: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stage of a full disk; old records have lost 0 if nothing was read."""
+    is_known = stage["opens_again"] or stage["lost"]
+    return {**stage, "lost": stage["lost"] if is_known else None}
+
+
+def _has_lost(trial: TrialRecord) -> bool:
+    """Return whether it is known what a trial lost: some state could be read."""
+    rows = trial.get("states", {}).values()
+    is_read = any(row["tried"] > row["unreadable"] for row in rows)
+    return is_read and trial["most_lost"] is not None
+
+
+def _barriers(trials: Sequence[TrialRecord], is_kept: bool) -> float | None:
     counts = [t["barriers_per_write"] for t in trials]
-    known = [count for count in counts if count is not None]
+    known = [n for n in counts if n is not None and not (is_kept and n == 0)]
     return round(statistics.median(known), 3) if known else None
 
 

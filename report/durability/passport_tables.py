@@ -10,6 +10,8 @@ from report.terms.class_stamp import PROOFS, stamp
 from report.terms.text_table import TableRow, TextTable
 
 Entry = Mapping[str, Any]
+UNKNOWN = "unknown"  # what was not counted, or not tried
+_ANSWERS = {True: "yes", False: "no", None: UNKNOWN}
 
 CLASSES = (
     ("D0", "an acknowledged write is lost with the process"),
@@ -59,7 +61,7 @@ def matrix(entries: Iterable[Entry]) -> TextTable:
                 entry["documented"]["class"] or "–",
                 found_text(entry),
                 covers_text(entry),
-                f"{entry['most_lost']:,}",
+                _count(entry["most_lost"]),
                 _milliseconds(entry, "median"),
                 _milliseconds(entry, "max"),
                 _barriers(entry),
@@ -160,12 +162,12 @@ def full_disk(entries: Iterable[Entry]) -> TextTable:
         TableRow(
             (
                 f"{entry['setting']}, {stage['stage']}",
-                f"{stage['lost']:,}",
+                _count(stage["lost"]),
                 stage["reached"],
                 stage["error"]
                 or ("none" if stage["ended"] == "ok" else stage["ended"]),
-                "yes" if stage["opens_again"] else "no",
-                "yes" if stage["works_with_room"] else "no",
+                _ANSWERS[stage["opens_again"]],
+                _ANSWERS[stage["works_with_room"]],
                 stage["found"],
             ),
             engine=entry["engine"],
@@ -199,11 +201,15 @@ def summary_sentence(passport: Mapping[str, Any]) -> str:
     )
 
 
+def _count(count: int | None) -> str:
+    return UNKNOWN if count is None else f"{count:,}"
+
+
 def _milliseconds(entry: Entry, key: str) -> str:
     times = entry["open_ms"]
-    return numbers.rounded(times[key]) if times else "–"
+    return numbers.rounded(times[key]) if times else UNKNOWN
 
 
 def _barriers(entry: Entry) -> str:
     count = entry["barriers_per_write"]
-    return "–" if count is None else numbers.rounded(count)
+    return UNKNOWN if count is None else numbers.rounded(count)

@@ -41,13 +41,15 @@ def file_system_control(disk: Disk) -> dict[str, Any]:
     appended_bytes = _APPENDS * len(_ENTRY)
     written_bytes = appended.written_bytes - before.written_bytes
     synced_bytes = synced.written_bytes - appended.written_bytes
-    flushes = synced.flushes - appended.flushes
+    flushes = None
+    if synced.flushes is not None and appended.flushes is not None:
+        flushes = round((synced.flushes - appended.flushes) / _SYNCED, 2)
     return {
         "appended_bytes": appended_bytes,
         "written_for_appends_bytes": written_bytes,
         "write_amplification": round(written_bytes / appended_bytes, 3),
         "written_per_synced_append_bytes": synced_bytes // _SYNCED,
-        "flushes_per_synced_append": round(flushes / _SYNCED, 2),
+        "flushes_per_synced_append": flushes,
         "synced_append_us": round(elapsed_ns / 1e3 / _SYNCED, 1),
     }
 

@@ -65,7 +65,7 @@ class DiskCounts:
 
     read_bytes: int
     written_bytes: int
-    flushes: int  # 0 if the kernel does not count them
+    flushes: int | None  # None: the kernel does not count them
 
 
 def disk_counts(stat: str) -> DiskCounts | None:
@@ -73,7 +73,7 @@ def disk_counts(stat: str) -> DiskCounts | None:
     words = stat.split()
     if len(words) < 7:
         return None
-    flushes = int(words[15]) if len(words) > 15 else 0
+    flushes = int(words[15]) if len(words) > 15 else None
     return DiskCounts(
         int(words[2]) * _SECTOR_BYTES, int(words[6]) * _SECTOR_BYTES, flushes
     )

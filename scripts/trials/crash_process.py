@@ -41,10 +41,10 @@ class AuditFinding:
     answer: Mapping[str, Any]  # {} if it gave none
     ended: str  # "", or such as "killed by SIGBUS" or "did not end within 60 s"
 
-    def number(self, key: str) -> int:
-        """Return a number of the answer; 0 if there is none."""
+    def number(self, key: str) -> int | None:
+        """Return a number of the answer; None if there is none: it is unknown."""
         value = self.answer.get(key)
-        return value if isinstance(value, int) else 0
+        return value if isinstance(value, int) else None
 
     def text(self, key: str) -> str:
         """Return a text of the answer; "" if there is none."""

@@ -174,12 +174,27 @@ class CrashTrace:
             if begun.get(record.commit, 0) > end_ns
         )
 
-    def barriers_per_write(self) -> float | None:
-        """Return how often a commit of phase "single" made the kernel write."""
+    def barriers_per_write(self, flushes_ns: Sequence[int]) -> float | None:
+        """Return how often a commit of phase "single" made the kernel write.
+
+        `flushes_ns` are the times at which the disk was flushed, in order.  None is
+        unknown: if no barrier was counted in any phase, and the disk was flushed in
+        this one, calls did it that cannot be counted.
+        """
+        ends = [r for r in self.records if r.kind == TraceKind.PHASE_ENDS]
+        begun_ns = 0
         for record in self.records:
-            is_end = record.kind == TraceKind.PHASE_ENDS and record.extra
-            if is_end and self._phase_of(record) == "single":
-                return record.commit / record.extra
+            if self._phase_of(record) != "single":
+                continue
+            if record.kind == TraceKind.PHASE_BEGINS:
+                begun_ns = record.at_ns
+            elif record.kind == TraceKind.PHASE_ENDS and record.extra:
+                before, after = (
+                    bisect_right(flushes_ns, begun_ns),
+                    bisect_right(flushes_ns, record.at_ns),
+                )
+                is_counted = before == after or any(end.commit for end in ends)
+                return record.commit / record.extra if is_counted else None
         return None
 
     def _phase_of(self, record: TraceRecord) -> str:

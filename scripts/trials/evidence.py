@@ -54,10 +54,12 @@ def sentence_of(finding: AuditFinding) -> str:
         if text := finding.text(key):
             return f"{what}: {text}"
     lost = finding.number("lost")
+    acknowledged, entries, expected = (
+        "unknown" if (number := finding.number(key)) is None else number
+        for key in ("acknowledged", "entries", "expected_entries")
+    )
     counts = (
-        f"{finding.number('acknowledged')} commits acknowledged,"
-        f" {finding.number('entries')} entries found of"
-        f" {finding.number('expected_entries')}"
+        f"{acknowledged} commits acknowledged, {entries} entries found of {expected}"
     )
     if lost:
         counts += f", the newest {lost} commits lost"
@@ -77,20 +79,21 @@ class Violation:
     aim: str
     detail: str
     reproducer: str
-    acknowledged: int  # commits; of two reproducers, the one with fewer is kept
+    # Commits; of two reproducers, the one with fewer is kept.  None: unknown.
+    acknowledged: int | None
 
 
 @dataclass
 class Evidence:
-    """The outcomes of a trial, by aim."""
+    """The outcomes of a trial, by aim; None is what was not counted."""
 
     promise: str
     seed: int
     duplicates: int = 0
     unmountable: int = 0
-    without_disk: int = 0
+    without_disk: int | None = None
     states: dict[str, dict[str, int]] = field(default_factory=dict)
-    most_lost: int = 0
+    most_lost: int | None = None
     covers: dict[str, int] = field(default_factory=lambda: {"tried": 0, "held": 0})
     open_ns: list[int] = field(default_factory=list)
     violations: dict[str, Violation] = field(default_factory=dict)
@@ -107,8 +110,10 @@ class Evidence:
         row = self.states.setdefault(aim, dict.fromkeys(("tried", *OUTCOMES), 0))
         row["tried"] += 1
         row[outcome] += 1
-        self.most_lost = max(self.most_lost, finding.number("lost"))
-        if opened_ns := finding.number("open_ns"):
+        lost, opened_ns = finding.number("lost"), finding.number("open_ns")
+        if lost is not None:
+            self.most_lost = max(self.most_lost or 0, lost)
+        if opened_ns is not None:
             self.open_ns.append(opened_ns)
         covered = finding.answer.get("covered")
         if covered is not None and outcome != UNREADABLE:
@@ -143,7 +148,10 @@ class Evidence:
     ) -> None:
         self.counts[kind] = self.counts.get(kind, 0) + 1
         known, length = self.violations.get(kind), finding.number("acknowledged")
-        if known and length * 2 > known.acknowledged:
+        if known and (
+            length is None
+            or (known.acknowledged is not None and length * 2 > known.acknowledged)
+        ):
             return
         file = keep(kind)
         if not known or file:
@@ -152,11 +160,11 @@ class Evidence:
 
     def note_without_disk(self, aim: str, count: int) -> None:
         """Count durable puts that were acknowledged though no disk was written."""
-        self.without_disk += count
+        self.without_disk = (self.without_disk or 0) + count
         if count:
             self.counts[WITHOUT_DISK] = self.without_disk
             detail = f"{count} durable puts acknowledged, nothing written to the disk"
-            violation = Violation(WITHOUT_DISK, aim, detail, "", 0)
+            violation = Violation(WITHOUT_DISK, aim, detail, "", None)
             self.violations.setdefault(WITHOUT_DISK, violation)
 
     def note_unmountable(self) -> None:
@@ -172,21 +180,23 @@ class Evidence:
     def note_full(self, kind: str, stage: str, detail: str) -> None:
         """Count what went wrong when the disk was full."""
         self.counts[kind] = self.counts.get(kind, 0) + 1
-        self.violations.setdefault(kind, Violation(kind, stage, detail, "", 0))
+        self.violations.setdefault(kind, Violation(kind, stage, detail, "", None))
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the trial's record that this has counted."""
-        opened = sorted(self.open_ns) or [0]
+        opened = self.open_ns
+        times = (
+            {"median": int(statistics.median(opened)), "max": max(opened)}
+            if (opened)
+            else None
+        )
         return {
             "states": self.states,
             "duplicates": self.duplicates,
             "unmountable": self.unmountable,
             "most_lost": self.most_lost,
             "covers": self.covers,
-            "open_ns": {
-                "median": int(statistics.median(opened)),
-                "max": opened[-1],
-            },
+            "open_ns": times,
             "without_disk": self.without_disk,
             "violations": [
                 {

@@ -114,18 +114,22 @@ def _stage_document(
     acknowledged = len(writer.trace().acknowledgements)
     error = next((str(x["error"]) for x in writer.lines() if "error" in x), "")
     failed = bool(finding.ended or finding.text("open_error"))
-    lost = finding.number("lost") or finding.number("missing")
+    lost = finding.number("lost")  # None: all could not be read
+    if lost is not None:
+        lost = lost or finding.number("missing") or 0
+        lost += finding.number("foreign") or 0
+    is_usable = not (finding.text("write_error") or finding.text("reopen_error"))
     return {
         "stage": stage.name,
         "reached": ending.reached(acknowledged),
         "error_reported": bool(error),
         "error": error,
         "ended": "ok" if not ending.word or error else ending.word,
-        "lost": 0 if failed else lost + finding.number("foreign"),
+        "lost": lost,
         "opens_again": not failed and not finding.text("read_error"),
-        "works_with_room": not (
-            failed or finding.text("write_error") or finding.text("reopen_error")
-        ),
+        "works_with_room": None
+        if lost is None and not failed
+        else (is_usable and not failed),
         "found": finding.ended
         or next(filter(None, map(finding.text, _ERRORS)), "")
         or finding.text("first_problem"),
@@ -139,7 +143,7 @@ def _fault(entry: dict[str, Any]) -> str:
     """Return what is wrong in a stage, as the kind of a violation; "" if nothing."""
     rules: tuple[tuple[str, Callable[[dict[str, Any]], bool]], ...] = (
         ("full_disk_unreadable", lambda e: not e["opens_again"]),
-        ("full_disk_wrong", lambda e: e["lost"] > 0),
+        ("full_disk_wrong", lambda e: bool(e["lost"])),
         ("full_disk_unwritable", lambda e: not e["works_with_room"]),
         ("full_disk_crash", lambda e: e["ended"] not in ("ok", "")),
     )

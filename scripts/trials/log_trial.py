@@ -56,8 +56,11 @@ def log_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
             most = max(1, spec.states // _RECOVERY_SHARE // _RECOVERIES)
             trial.try_recovery(state, image, most)
             report(done, done)
-        barriers = {"barriers_per_write": trace.barriers_per_write()}
-        return {**head_of(described), **evidence.document(), **barriers}
+        flushes_ns = [entry.at_ns for entry in log if entry.patch is None]
+        counts = described.get("counts_barriers", False)  # not of every engine
+        each = trace.barriers_per_write(flushes_ns) if counts else None
+        rest = {"barriers_per_write": each}
+        return {**head_of(described), **evidence.document(), **rest}
 
 
 class _LogTrial:

@@ -22,6 +22,7 @@ TEST_F(CrashTestTest, NothingIsMissingFromAWholeDatabase) {
   EXPECT_EQ(exit_status_, 0);
   EXPECT_EQ(described["engine"], "memory");
   EXPECT_EQ(described["promise"], "loses nothing acknowledged");
+  EXPECT_EQ(described["counts_barriers"], true);
   const auto answer = Audit();
   EXPECT_EQ(exit_status_, 0);
   EXPECT_EQ(answer["prefix"], answer["acknowledged"]);

@@ -101,6 +101,46 @@ def test_a_full_disk_says_nothing_of_a_power_cut() -> None:
     assert [v["kind"] for v in one["violations"]] == ["full_disk_wrong"]
 
 
+def test_what_was_not_counted_is_unknown() -> None:
+    """Nothing could be read, no barrier could be seen, no stage opened again."""
+    stages = [stage(lost=None, opens_again=False, works_with_room=None)]
+    one = entry(
+        [
+            trial("full", full=stages, most_lost=None, open_ns=None, without_disk=None),
+            trial(
+                "log",
+                states={"random": outcomes(unreadable=3)},
+                most_lost=None,
+                open_ns=None,
+                barriers_per_write=None,
+            ),
+        ]
+    )
+    assert one["most_lost"] is one["open_ms"] is one["barriers_per_write"] is None
+    assert one["full"] == stages
+
+
+def test_what_old_trials_did_not_count_is_unknown_too() -> None:
+    """They have 0 for it."""
+    times = {"median": 0, "max": 0}
+    unread = trial("log", states={"random": outcomes(unreadable=3)}, open_ns=times)
+    full = trial("full", full=[stage(opens_again=False)])
+    one = entry([unread, full])
+    assert one["most_lost"] is one["open_ms"] is None
+    assert [each["lost"] for each in one["full"]] == [None]
+
+
+@pytest.mark.parametrize(
+    ("found", "barriers"), [({"complete": 9}, None), ({"newest_lost": 1}, 0.0)]
+)
+def test_what_survives_without_a_barrier_had_one_that_was_not_counted(
+    found: dict[str, int], barriers: float | None
+) -> None:
+    """As with calls that pass the C library by, in a run of an old version."""
+    cut = trial("log", states={"random": outcomes(**found)}, barriers_per_write=0.0)
+    assert entry([cut])["barriers_per_write"] == barriers
+
+
 def test_a_trial_that_was_repeated_counts_once_with_its_last_line() -> None:
     """`resume` repeats a trial that failed."""
     one = entry([failed("log", "the worker was stuck"), *after_cuts(complete=5)])

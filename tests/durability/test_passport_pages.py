@@ -81,3 +81,16 @@ def test_csv_has_a_row_for_each_aim() -> None:
         ("kill", "acknowledged", "10", "0", "contradicted"),
         ("log", "random", "7", "2", "contradicted"),
     ]
+
+
+def test_what_is_unknown_is_not_shown_as_none() -> None:
+    """In tables it is a word, and in CSV an empty field."""
+    full = trial("full", full=[stage(lost=None, opens_again=False)], open_ns=None)
+    cut = trial("log", barriers_per_write=None, open_ns=None)
+    run = recorded([cut, full])
+    for form in (render, render_md):
+        known = form(recorded([trial("log"), trial("full")])).count("unknown")
+        # Barriers, two times, and what was lost on a full disk.
+        assert form(run).count("unknown") == known + 4
+    (row,) = csv.DictReader(io.StringIO(render_csv(run)))
+    assert row["barriers_per_write"] == row["open_ms_max"] == ""

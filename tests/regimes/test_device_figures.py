@@ -8,6 +8,7 @@ import pytest
 
 from report.stats import device_use, limiter, loop_course, steady_state
 from report.stats.steady_state import Shape, Window
+from scripts.regime.loop_device import disk_counts
 from tests.builders.honest_records import FILL, MIX, READ, WITH_WRITER
 from tests.builders.regime_records import counters
 
@@ -25,6 +26,13 @@ def use_of(line: Any, settle: Any = None, **loop: int) -> device_use.DeviceUse:
     found = device_use.device_use(changed(line, device=device))
     assert found is not None
     return found
+
+
+def test_flushes_that_a_kernel_does_not_count_are_unknown() -> None:
+    """They were added to the stat file after the other fields."""
+    old, new = (disk_counts(" ".join(map(str, range(n)))) for n in (15, 17))
+    assert old is not None and old.flushes is None and old.read_bytes == 2 * 512
+    assert new is not None and new.flushes == 15
 
 
 def test_a_line_without_a_disk_has_no_use() -> None:

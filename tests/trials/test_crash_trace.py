@@ -157,9 +157,22 @@ def test_barriers_are_those_of_single_commits() -> None:
     ends = TraceKind.PHASE_ENDS
     first = record(10, ends, FIRST, commit=90, puts=3)
     single = record(20, ends, SINGLE, commit=80, puts=40)
-    assert trace(first, single).barriers_per_write() == 2
-    assert trace(first).barriers_per_write() is None
-    assert trace(record(20, ends, SINGLE, 0, puts=0)).barriers_per_write() is None
+    assert trace(first, single).barriers_per_write([]) == 2
+    assert trace(first).barriers_per_write([]) is None
+    assert trace(record(20, ends, SINGLE, 0, puts=0)).barriers_per_write([]) is None
+
+
+def test_barriers_that_are_not_counted_where_the_disk_was_flushed_are_unknown() -> None:
+    """None is 0 if the disk was not flushed meanwhile, or others were counted.
+
+    The flush may be that of a call which a thread had begun before.
+    """
+    begins, ends = record(10, TraceKind.PHASE_BEGINS, SINGLE), TraceKind.PHASE_ENDS
+    none = trace(begins, record(20, ends, SINGLE, commit=0, puts=40))
+    assert none.barriers_per_write([5, 15, 25]) is None
+    assert none.barriers_per_write([5, 25]) == 0
+    first = record(8, ends, FIRST, commit=3, puts=5)
+    assert trace(first, *none.records).barriers_per_write([5, 15, 25]) == 0
 
 
 def packed(*records: TraceRecord) -> bytes:

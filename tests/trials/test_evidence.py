@@ -180,7 +180,30 @@ def test_times_and_losses_are_summed_up() -> None:
     document = evidence.document()
     assert document["open_ns"] == {"median": 300, "max": 900}
     assert document["most_lost"] == 7
-    assert Evidence(LOSES_NEWEST, 1).document()["open_ns"]["max"] == 0
+
+
+def test_what_was_not_counted_is_unknown() -> None:
+    """It is not 0: no database was opened, or none was read, or no disk was watched."""
+    evidence = Evidence(LOSES_NEWEST, 1)
+    unknown = {"open_ns": None, "most_lost": None, "without_disk": None}
+    assert unknown.items() <= evidence.document().items()
+    evidence.add("random", AuditFinding({}, "killed by SIGBUS"), nothing)
+    evidence.add("random", AuditFinding({"open_error": "corrupt"}, ""), nothing)
+    assert unknown.items() <= evidence.document().items()
+    evidence.add("random", finding(open_ns=0), nothing)
+    evidence.note_without_disk("random", 0)
+    counted = {"open_ns": {"median": 0, "max": 0}, "most_lost": 0, "without_disk": 0}
+    assert counted.items() <= evidence.document().items()
+
+
+def test_a_state_of_unknown_length_replaces_no_reproducer() -> None:
+    """And is replaced by one of which it is known."""
+    evidence, kept = Evidence(LOSES_NOTHING, 1), iter("abcd")
+    crash = AuditFinding({}, "killed by SIGBUS")
+    for state in (crash, crash, finding(open_error="corrupt"), crash):
+        evidence.add("random", state, lambda _: next(kept))
+    (violation,) = evidence.document()["violations"]
+    assert (violation["reproducer"], violation["count"]) == ("b", 4)
 
 
 @pytest.mark.parametrize(

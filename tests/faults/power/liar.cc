@@ -17,6 +17,11 @@
 //   owned      opens no database of another process
 //   late       writes each commit with the next, and the last one never
 //
+// Of others, barriers cannot be counted:
+//
+//   raw        syncs without the C library, and does not say so
+//   secret     says that it does
+//
 // Under any other name it is honest; as "renames" it does what "unlisted" does,
 // and syncs the name, and as "rebooted" it opens a database again only after a
 // reboot.
@@ -24,6 +29,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -94,6 +100,7 @@ int SyncAsItSays(int fd) {
                                SYNC_FILE_RANGE_WAIT_AFTER);
   }
   if (Lies("unlisted") || Lies("renames")) return SyncNewFile(fd);
+  if (Lies("raw")) return static_cast<int>(syscall(SYS_fdatasync, fd));
   const int result = fdatasync(fd);
   return Lies("deaf") ? 0 : result;
 }
@@ -206,7 +213,14 @@ Driver Late() {
   return Wrapped(late);
 }
 
+Driver Secret() {
+  Driver driver = kMemory;
+  driver.hides_barriers = true;
+  return driver;
+}
+
 Driver Liar() {
+  if (Lies("secret")) return Secret();
   if (Lies("rebooted")) return Noting<NoteBoot>();
   if (Lies("owned")) return Noting<NoteOwner>();
   if (Lies("blind")) return Blind();

@@ -104,6 +104,13 @@ def test_the_honest_twin_is_clean(twin: str, method: str, tmp_path: Path) -> Non
         assert all(stage["error_reported"] for stage in record["full"])
 
 
+@pytest.mark.parametrize("name", ["raw", "secret"])
+def test_barriers_that_cannot_be_counted_are_unknown(name: str, tmp_path: Path) -> None:
+    record = record_of(name, LOG, tmp_path)
+    assert not record["violations"]
+    assert record["barriers_per_write"] is None
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("defect", ["blind", "owned", "late"])
 def test_what_fails_without_a_cut_is_an_error_of_the_driver(
