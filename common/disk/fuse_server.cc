@@ -25,6 +25,7 @@ constexpr uint32_t kMostWritten = 128 << 10;  // bytes of one request
 constexpr uint64_t kRoot = FUSE_ROOT_ID;
 constexpr uint64_t kDisk = kRoot + 1;
 constexpr char kName[] = "disk";
+constexpr unsigned long kNoSymFollow = 256;  // MS_NOSYMFOLLOW of Linux 5.10
 // Nothing changes behind the kernel's back.
 constexpr uint64_t kForever = std::numeric_limits<uint32_t>::max();
 
@@ -78,7 +79,8 @@ FuseServer::FuseServer(const std::string& folder, Disk& disk)
   const std::string options =
       "fd=" + std::to_string(fd_) + ",rootmode=40000,user_id=0,group_id=0";
   if (mount("block_log", folder_.c_str(), "fuse.block_log",
-            MS_NOSUID | MS_NODEV, options.c_str()) != 0) {
+            MS_NOSUID | MS_NODEV | MS_NOEXEC | kNoSymFollow,
+            options.c_str()) != 0) {
     const int error = errno;
     close(fd_);
     throw std::system_error(error, std::generic_category(),

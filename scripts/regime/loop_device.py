@@ -20,7 +20,11 @@ _LOOP_CONFIGURE = 0x4C0A
 _LO_FLAGS_AUTOCLEAR = 4
 _LO_FLAGS_DIRECT_IO = 16
 _BLKSSZGET = 0x1268  # linux/fs.h
-_MS_NOATIME = 1024  # sys/mount.h
+_MS_NOATIME = 1024  # sys/mount.h, as the next four
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
+_MS_NOSYMFOLLOW = 256  # since Linux 5.10; an earlier one ignores it
+# Nothing on a disk is started, and no name on it leads to anything outside of it.
+_DATA_ALONE = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC | _MS_NOSYMFOLLOW
 _LOOP_MAJOR = 7
 _SECTOR_BYTES = 512  # the unit of every block device's stat file
 _MOST_NAME_BYTES = 63  # LO_NAME_SIZE, less the zero at its end
@@ -224,14 +228,25 @@ def mount(
     """
     # Two copies of one file system are never mounted at once, so the identity of an
     # xfs need not be unique.
-    options = b"nouuid" if kind == "xfs" else b""
-    source, target = device.path.encode(), str(folder).encode()
+    options = "nouuid" if kind == "xfs" else ""
     flags = 0 if access_times else _MS_NOATIME
-    if _libc.mount(source, target, kind.encode(), flags, options) != 0:
-        number = ctypes.get_errno()
-        raise NotMountable(
-            f"cannot mount {kind} on {device.path}: {os.strerror(number)}"
-        )
+    if problem := _mount_data(device.path, folder, kind, options, flags):
+        raise NotMountable(f"cannot mount {kind} on {device.path}: {problem}")
+
+
+def mount_memory(folder: Path, options: str) -> None:
+    """Mount a new tmpfs.  Raises DiskError."""
+    if problem := _mount_data("kvmatrix-trial", folder, "tmpfs", options):
+        raise DiskError(f"cannot mount tmpfs on {folder}: {problem}")
+
+
+def _mount_data(
+    source: str, folder: Path, kind: str, options: str = "", flags: int = 0
+) -> str:
+    """Mount a file system for data alone; return why that is impossible, or ""."""
+    words = (os.fsencode(word) for word in (source, folder, kind))
+    failed = _libc.mount(*words, flags | _DATA_ALONE, options.encode()) != 0
+    return os.strerror(ctypes.get_errno()) if failed else ""
 
 
 def unmount(folder: Path) -> None:
@@ -275,7 +290,7 @@ def abort_fuse(point: Path) -> None:
     """
     connections = Path("/sys/fs/fuse/connections")
     if not any(connections.iterdir()):  # not mounted, as in a container
-        _libc.mount(b"fusectl", bytes(connections), b"fusectl", 0, None)
+        _mount_data("fusectl", connections, "fusectl")
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         _, _, device, _, mounted_on, *_ = line.split(" ")
         if mounted_on == str(point):

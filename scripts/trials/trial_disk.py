@@ -11,6 +11,7 @@ from scripts.regime.loop_device import (
     attach,
     make_file_system,
     mount,
+    mount_memory,
     unmount,
 )
 from scripts.trials.crash_process import TrialError
@@ -19,6 +20,7 @@ from scripts.trials.trial_spec import TrialSpec
 
 DISK_MB = 64
 _IMAGES = "images"
+_MOST_MEMORY = "size=75%"
 
 
 @contextmanager
@@ -30,19 +32,14 @@ def workspace(spec: TrialSpec) -> Iterator[Path]:
     the device waits for what is mounted.
     """
     folder = spec.folder_path
-    _mount_memory(folder, spec.timeout_s)
+    mount_memory(folder, _MOST_MEMORY)
     try:
         images = folder / _IMAGES
         images.mkdir()
-        _mount_memory(images, spec.timeout_s)
+        mount_memory(images, f"{_MOST_MEMORY},mode=0700")
         yield folder
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], timeout=60, check=False)
-
-
-def _mount_memory(folder: Path, timeout_s: float) -> None:
-    words = ["-t", "tmpfs", "-o", "size=75%", "kvmatrix-trial", str(folder)]
-    run_mount(words, timeout_s)
 
 
 def run_mount(arguments: Sequence[str], timeout_s: float) -> None:
@@ -102,12 +99,18 @@ class TrialDisk:
 
     def write(self, patches: Iterable[Patch]) -> None:
         """Make the disk zeros but for these bytes."""
+        with self.blank() as handle:
+            for patch in patches:
+                os.pwrite(handle, patch.data, patch.offset)
+
+    @contextmanager
+    def blank(self) -> Iterator[int]:
+        """Make the disk zeros; yield its image, open for writing."""
         self.image.unlink(missing_ok=True)  # pages of an old loop device stay with it
         handle = os.open(self.image, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             os.ftruncate(handle, self.size)
-            for patch in patches:
-                os.pwrite(handle, patch.data, patch.offset)
+            yield handle
         finally:
             os.close(handle)
 

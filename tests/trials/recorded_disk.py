@@ -23,6 +23,7 @@ from scripts.regime.loop_device import (
     attach,
     make_file_system,
     mount,
+    mount_memory,
     shut_down,
     unmount,
 )
@@ -63,6 +64,7 @@ class RecordedDisk:
             _write_and_discard(device)
             make_file_system(self._kind, device)
             mount(device, self._point, self._kind)
+            options = self._options()
             self._commit_lines()
             unmount(self._point)
             _copy_sparse(Path(device.path), self._folder / "real.img")
@@ -70,6 +72,7 @@ class RecordedDisk:
         times = [entry.at_ns for entry in log]
         ends = [self._last_flush(log, at_ns) for at_ns in self._synced_ns]
         return {
+            "options": options,
             "is_identical": self._is_identical(log),
             "never_earlier": times == sorted(times),
             "promised": int.from_bytes(self._log.read_bytes()[16:24], "little"),
@@ -78,6 +81,14 @@ class RecordedDisk:
             "flushes_after_each": len(set(ends)),
             "lines_after": [self._lines(log[:end]) for end in ends],
         }
+
+    def _options(self) -> dict[str, list[str]]:
+        """Return the options of each mount in the folder, and of a new tmpfs."""
+        (memory := self._folder / "memory").mkdir()
+        mount_memory(memory, "size=1m")
+        options = {line[4]: line[5].split(",") for line in self._mounts()}
+        unmount(memory)
+        return options
 
     def _commit_lines(self) -> None:
         handle = os.open(self._point / "lines", os.O_WRONLY | os.O_CREAT)
@@ -150,7 +161,7 @@ class RecordedDisk:
             "hanging": _raised(lambda: self._fail(signal.SIGSTOP)),
             "entries_after": str(len(list(read_log(self._log.read_bytes())))),
             "aborted": self._aborted(),
-            "mounts_left": " ".join(self._mounts()),
+            "mounts_left": " ".join(line[4] for line in self._mounts()),
         }
 
     def _aborted(self) -> str:
@@ -171,11 +182,11 @@ class RecordedDisk:
             ).stderr
         return words.rpartition(":")[2].strip()
 
-    def _mounts(self) -> list[str]:
-        """Return what is still mounted in the folder, which is a mount itself."""
+    def _mounts(self) -> list[list[str]]:
+        """Return the mounts in the folder, which is one itself, as in mountinfo."""
         mounts = Path("/proc/self/mountinfo").read_text().splitlines()
-        points = [line.split(" ")[4] for line in mounts]
-        return [point for point in points if point.startswith(f"{self._folder}/")]
+        lines = [line.split(" ") for line in mounts]
+        return [line for line in lines if line[4].startswith(f"{self._folder}/")]
 
     def _no_longer_ours(self) -> str:
         """Return what is raised for a loop device that was given up."""

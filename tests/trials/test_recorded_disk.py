@@ -59,6 +59,14 @@ def test_each_fsync_is_a_flush_that_follows_its_data(facts: dict[str, Any]) -> N
     assert facts["lines_after"] == list(range(1, COMMITS + 1))
 
 
+def test_all_disks_are_for_data_alone(facts: dict[str, Any]) -> None:
+    """No program, device or link on one has an effect."""
+    names = {Path(point).name for point in facts["options"]}
+    assert names == {"recorded", "mounted", "memory"}
+    for options in facts["options"].values():
+        assert {"nosuid", "nodev", "noexec", "nosymfollow"} <= {*options}
+
+
 def test_only_a_disk_of_ours_is_shut_down(facts: dict[str, Any]) -> None:
     assert facts["foreign"].startswith("NotOurs:")
     assert facts["no_longer_ours"].startswith("NotOurs:")
