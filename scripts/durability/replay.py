@@ -5,20 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report.config.durability_suite import FILE_SYSTEMS
 from report.model.plan import Engine
-from report.terms.documents import parse_object
-from report.terms.rulebook import SCENARIO_FLAGS
+from report.terms.documents import shown
 from report.terms.text_table import one_line
+from scripts.durability.engine_settings import why_no_setting
 from scripts.durability.laboratory import Laboratory, TrialEnded
 from scripts.machine.child_process import Stop
 from scripts.planning.engine_program import program_of
 from scripts.store.run_places import CannotStart
-from scripts.trials.reproducer import ReproducerError, read_members
+from scripts.trials.reproducer import ReproducerError, read_description
 from scripts.trials.trial_spec import REPLAY, TrialSpec
 
 _TIMEOUT_S = 60.0
-_WORDS = ("setting", "engine", "phases", "fs", "outcome", "aim", "kind")
+_MOST_CHARS = 1000  # of a message that shows what an engine said
 
 
 @dataclass(frozen=True)
@@ -36,32 +35,11 @@ class Replay:
 
 
 def description_of(file: Path) -> dict[str, Any]:
-    """Return cut.json of a reproducer, checked.  Raises CannotStart or ResultsError."""
+    """Return cut.json of a reproducer, checked.  Raises CannotStart."""
     try:
-        content = read_members(file, ["cut.json"])["cut.json"]
-        document = parse_object(content, f"{file}: cut.json")
-        if document.get("schema") != 1:
-            raise ReproducerError(f"{file}: cut.json is of another version")
-        for key in _WORDS:
-            if not _is_visible(document.get(key)):
-                raise ReproducerError(f"{file}: cut.json: {key!r} is not a text")
-        document["found"] = one_line(str(document.get("found")))
-        if document["fs"] not in FILE_SYSTEMS:
-            raise ReproducerError(f"{file}: cut.json: 'fs' is no file system of ours")
-        for key in ("cut_ns", "cut_end_ns"):
-            if not isinstance(document.get(key), int):
-                raise ReproducerError(f"{file}: cut.json: {key!r} is not a time")
-        flags = document.get("flags")
-        if not isinstance(flags, list) or not all(map(_is_visible, flags)):
-            raise ReproducerError(f"{file}: cut.json: 'flags' is not a list of texts")
+        return read_description(file)
     except ReproducerError as error:
         raise CannotStart(str(error)) from None
-    return document
-
-
-def _is_visible(value: object) -> bool:
-    """Return whether a value is a text that a terminal shows as it is."""
-    return isinstance(value, str) and value.isprintable()
 
 
 def check_flags(document: Mapping[str, Any], engine: Engine) -> None:
@@ -69,11 +47,14 @@ def check_flags(document: Mapping[str, Any], engine: Engine) -> None:
 
     A file from elsewhere must not choose where this machine reads or writes.
     """
-    known = {*SCENARIO_FLAGS, *(engine.description.flags if engine.description else ())}
+    names = set()
     for word in document["flags"]:
-        name = word.removeprefix("--").partition("=")[0]
-        if not word.startswith("--") or name not in known:
-            raise CannotStart(f"{word!r} in the reproducer is no setting of the engine")
+        name, _, value = word.removeprefix("--").partition("=")
+        if problem := why_no_setting(name, value, engine.description):
+            raise CannotStart(f"{shown(word)} in the reproducer {problem}")
+        if name in names:
+            raise CannotStart(f"--{shown(name)[1:-1]} is in the reproducer twice")
+        names.add(name)
 
 
 def replay(
@@ -106,6 +87,11 @@ def replay(
         if isinstance(event, TrialEnded):
             record = event.record
             if record["status"] == "ok":
-                return Replay(document, record["outcome"], one_line(record["found"]))
-            raise CannotStart(f"the replay failed: {record['reason']}", 3)
+                return Replay(document, record["outcome"], _shortened(record["found"]))
+            reason = _shortened(record["reason"])
+            raise CannotStart(f"the replay failed: {reason}", 3)
     raise CannotStart("the replay did not end", 3)
+
+
+def _shortened(text: str) -> str:
+    return one_line(text)[:_MOST_CHARS]

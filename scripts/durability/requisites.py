@@ -13,7 +13,7 @@ from scripts.regime.host_probes import (
     no_namespaces,
     not_root,
 )
-from scripts.trials.trial_spec import FULL, KILL, LOG, SHUTDOWN
+from scripts.trials.trial_spec import FULL, KILL, LOG, REPLAY, SHUTDOWN
 
 SET_UP = "run scripts/setup"
 
@@ -36,8 +36,11 @@ def requisites(
 def namespaces_of(method: str) -> tuple[str, ...]:
     """Return the start of a command that gives a trial namespaces of its own.
 
-    A kill needs none, and has none where they are impossible.
+    A kill needs none, and has none where they are impossible.  The file of a stranger
+    has no network either.
     """
+    if method == REPLAY:
+        return (*NAMESPACES, "--net", "--ipc")
     is_impossible = method == KILL and first_problem([not_root, no_namespaces])
     return () if is_impossible else NAMESPACES
 

@@ -4,7 +4,7 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -210,11 +210,16 @@ def audit_command(spec: TrialSpec, database: Path, cut: Cut) -> list[str]:
     ]
 
 
-def audit(spec: TrialSpec, database: Path, cut: Cut) -> AuditFinding:
-    """Have a fresh process open a database and say what of a trace is in it."""
+def audit(
+    spec: TrialSpec, database: Path, cut: Cut, rights: Sequence[str] = ()
+) -> AuditFinding:
+    """Have a fresh process open a database and say what of a trace is in it.
+
+    `rights` is the start of a command that gives some up.
+    """
     try:
         done = subprocess.run(
-            audit_command(spec, database, cut),
+            [*rights, *audit_command(spec, database, cut)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=spec.timeout_s,
@@ -264,6 +269,6 @@ def _ending(code: int) -> str:
 def _object(line: str) -> dict[str, Any]:
     try:
         document = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}
