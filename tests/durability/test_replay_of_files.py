@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from report.model.description import Description
 from scripts.cli import durability_verb
 from scripts.durability import replay as replaying
+from scripts.durability.engine_settings import why_no_setting
 from scripts.durability.laboratory import TrialEnded, failed
 from scripts.regime.loop_device import DiskError
 from scripts.trials.block_log import read_log, write_log
@@ -175,6 +177,34 @@ def test_a_file_that_asks_for_more_than_a_replay_is_refused(
     assert done.stderr.isascii() and "Traceback" not in done.stderr
     assert "\x1b" not in done.stderr and "\0" not in done.stderr
     assert len(done.stderr.replace(str(file), "")) < MOST_CHARS
+
+
+# Flags of a plug-in that defines what no file may set.
+OF_PLUGIN = Description.of(
+    {
+        "flags": [
+            {"name": n, "type": "string"} for n in ("driver", "db", "trace", "mode")
+        ]
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_setting"),
+    [
+        ("mode", "fast", True),
+        ("mode", "", True),
+        ("mode", "/etc/passwd", False),
+        ("mode", "../x", False),
+        ("mode", "x" * 101, False),
+        *((name, "fast", False) for name in ("driver", "db", "trace", "other")),
+        ("durability", "durable", True),
+        ("mix_shares", "read:95,update:5", True),
+        ("mix_shares", "/etc/passwd", False),
+    ],
+)
+def test_a_setting_names_no_file(name: str, value: str, is_setting: bool) -> None:
+    assert (why_no_setting(name, value, OF_PLUGIN) == "") == is_setting
 
 
 def test_a_file_does_not_steer_the_terminal(
