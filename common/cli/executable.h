@@ -5,11 +5,15 @@
 #ifndef COMMON_CLI_EXECUTABLE_H_
 #define COMMON_CLI_EXECUTABLE_H_
 
+#include <string_view>
 #include <vector>
 
 #include "common/driver.h"
 
 namespace kvmatrix {
+
+// The flag that chooses the driver, where one can be chosen.
+inline constexpr std::string_view kDriverFlag = "driver";
 
 // Texts for --version and for the "build" object of a result line.
 struct BuildFacts {

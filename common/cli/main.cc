@@ -100,6 +100,7 @@ int RunAll(const Config& config, const Driver& driver) {
 int Main(std::vector<const char*> words) {
   const Action action = ActionOf(words);
   const Driver& driver = SelectDriver(words);
+  CheckNames(driver);
   const CrashFlags crash = TakeCrashFlags(words);
   if (action == Action::kHelp) {
     PrintText(HelpText());

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/cli/executable.h"
 #include "common/cli/flags.h"
+#include "common/crash/crash_flags.h"
 #include "common/stream/leveldb_stream.h"
 
 namespace kvmatrix {
@@ -88,6 +90,40 @@ std::optional<Action> FindAction(std::string_view word) {
   return {};
 }
 
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz";
+constexpr char kNameLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+constexpr char kFlagLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+constexpr size_t kMaxName = 64;
+
+// True for letters and digits with single '-' or '_' between them, as in
+// report/schema/names.schema.json.
+bool IsName(std::string_view name) {
+  if (name.size() > kMaxName) return false;
+  while (true) {
+    const size_t divider = name.find_first_not_of(kNameLetters);
+    if (divider == name.npos) return !name.empty();
+    if (divider == 0 || (name[divider] != '-' && name[divider] != '_'))
+      return false;
+    name.remove_prefix(divider + 1);
+  }
+}
+
+bool IsFlagName(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxName &&
+         kLetters.find(name.front()) != kLetters.npos &&
+         name.find_first_not_of(kFlagLetters) == name.npos;
+}
+
+// True if words that begin with this flag mean something else already.
+bool IsTaken(const std::string& name) {
+  if (name == kDriverFlag || IsCrashFlag(name) || FindAction("--" + name))
+    return true;
+  return name.starts_with("no") &&
+         std::ranges::any_of(AllFlags(), [&name](const Flag& flag) {
+           return TypeName(flag) == "bool" && name.substr(2) == flag.name;
+         });
+}
+
 void ParseWords(std::span<const char* const> words) {
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string word = words[i];
@@ -119,6 +155,28 @@ void ParseWords(std::span<const char* const> words) {
 }
 
 }  // namespace
+
+void CheckNames(const Driver& driver) {
+  if (!IsName(driver.name)) {
+    throw UsageError("the driver's name '" + std::string(driver.name) +
+                     "' is not one; expected at most 64 of a-z and 0-9, with "
+                     "single - or _ between them");
+  }
+  std::vector<CommandLineFlagInfo> flags;
+  gflags::GetAllFlags(&flags);
+  for (const CommandLineFlagInfo& flag : flags) {
+    if (!IsDriverFlag(flag.filename)) continue;
+    if (!IsFlagName(flag.name)) {
+      throw UsageError("the driver's flag '" + flag.name +
+                       "' has no name; expected at most 64 of a-z, 0-9 and _, "
+                       "a letter first");
+    }
+    if (IsTaken(flag.name)) {
+      throw UsageError("the driver defines --" + flag.name +
+                       ", which exists already");
+    }
+  }
+}
 
 Action ActionOf(std::span<const char* const> words) {
   Action first = Action::kRun;

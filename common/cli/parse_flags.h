@@ -21,6 +21,12 @@ inline constexpr size_t kMaxWord = 65'536;
 // and little enough that an engine can multiply it.
 inline constexpr uint64_t kMaxEngineNumber = uint64_t{1} << 44;
 
+// Throws UsageError unless the driver's name and the names of its flags can be
+// words of a command line and parts of a path, and no flag of the driver hides
+// what the words mean without it: --check, --driver, --crash_test, the negation
+// of a common flag.
+void CheckNames(const Driver& driver);
+
 // What the process is asked to do.
 enum class Action { kRun, kHelp, kVersion, kDescribe, kCheck };
 

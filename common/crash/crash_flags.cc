@@ -1,6 +1,8 @@
 #include "common/crash/crash_flags.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -20,9 +22,7 @@ std::string_view NameIn(std::string_view word) {
   if (!word.starts_with("-")) return "";
   word.remove_prefix(word.starts_with("--") ? 2 : 1);
   const std::string_view name = word.substr(0, word.find('='));
-  for (const std::string_view known : kNames)
-    if (name == known) return known;
-  return "";
+  return IsCrashFlag(name) ? name : "";
 }
 
 Values Take(std::vector<const char*>& words) {
@@ -62,6 +62,10 @@ CrashTest TestNamed(const std::string& word) {
 }
 
 }  // namespace
+
+bool IsCrashFlag(std::string_view name) {
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
 
 CrashFlags TakeCrashFlags(std::vector<const char*>& words) {
   const Values values = Take(words);

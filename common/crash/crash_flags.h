@@ -43,6 +43,9 @@ inline constexpr std::string_view kCrashHelp =
     "                       (CLOCK_MONOTONIC, in nanoseconds)\n"
     "  --cut_end_ns=N       and before this one\n";
 
+// True for the name of a flag that TakeCrashFlags() takes.
+bool IsCrashFlag(std::string_view name);
+
 // Returns the flags of a crash test, and removes them from `words`.  Throws
 // UsageError if one has a wrong value, or if one is missing or superfluous.
 CrashFlags TakeCrashFlags(std::vector<const char*>& words);

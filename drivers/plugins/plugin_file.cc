@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "common/cli/executable.h"
 #include "common/spec/config.h"
 #include "drivers/plugins/conduct.h"
 
@@ -14,8 +15,7 @@ namespace kvmatrix {
 namespace {
 
 constexpr char kSymbol[] = "kvm_driver_get";
-constexpr std::string_view kFlag = "driver";
-constexpr char kFlagLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+constexpr std::string_view kFlag = kDriverFlag;
 
 [[noreturn]] void Refuse(const std::string& problem) {
   throw UsageError(std::string(kFlag), problem);
@@ -137,11 +137,6 @@ void DefineFlags(const kvm_driver& driver) {
     const kvm_flag& flag = driver.flags[i];
     if (!flag.name || !flag.type || !flag.default_value || !flag.help) {
       Refuse("flag " + std::to_string(i) + " of the plug-in is not complete");
-    }
-    if (std::string_view(flag.name).find_first_not_of(kFlagLetters) !=
-        std::string_view::npos) {
-      Refuse(std::string("the plug-in's flag '") + flag.name +
-             "' has a name with other characters than a-z, 0-9 and _");
     }
     gflags::CommandLineFlagInfo existing;
     if (gflags::GetCommandLineFlagInfo(flag.name, &existing)) {

@@ -114,6 +114,16 @@ const kvm_flag kOddFlag[] = {{"level", "int", "3", "a level"}};
 const kvm_flag kSpacedFlag[] = {{"le vel", "uint64", "3", "a level"}};
 const kvm_flag kOddDefault[] = {{"level", "uint64", "three", "a level"}};
 const kvm_flag kTakenFlag[] = {{"num", "uint64", "3", "a number"}};
+const kvm_flag kDriverFlag[] = {{"driver", "string", "", "a driver"}};
+const kvm_flag kCrashFlag[] = {{"crash_test", "string", "", "a test"}};
+const kvm_flag kTraceFlag[] = {{"trace", "string", "", "a file"}};
+const kvm_flag kActionFlag[] = {{"check", "bool", "false", "an action"}};
+const kvm_flag kNegatedFlag[] = {{"nosync", "bool", "false", "not a word"}};
+const kvm_flag kEmptyFlag[] = {{"", "uint64", "3", "a level"}};
+const kvm_flag kDigitFlag[] = {{"2level", "uint64", "3", "a level"}};
+
+constexpr char kLongName[] =
+    "0123456789012345678901234567890123456789012345678901234567890123x";
 
 void SetFlags(const kvm_flag* flags) {
   driver.flags = flags;
@@ -130,6 +140,16 @@ const std::map<std::string, void (*)()> kMisbehaviours = {
     {"spaced-flag", [] { SetFlags(kSpacedFlag); }},
     {"odd-default", [] { SetFlags(kOddDefault); }},
     {"taken-flag", [] { SetFlags(kTakenFlag); }},
+    {"driver-flag", [] { SetFlags(kDriverFlag); }},
+    {"crash-flag", [] { SetFlags(kCrashFlag); }},
+    {"trace-flag", [] { SetFlags(kTraceFlag); }},
+    {"action-flag", [] { SetFlags(kActionFlag); }},
+    {"negated-flag", [] { SetFlags(kNegatedFlag); }},
+    {"empty-flag", [] { SetFlags(kEmptyFlag); }},
+    {"digit-flag", [] { SetFlags(kDigitFlag); }},
+    {"named-as-a-path", [] { driver.name = "../../x"; }},
+    {"named-as-an-option", [] { driver.name = "-x"; }},
+    {"named-at-length", [] { driver.name = kLongName; }},
     {"throws-when-loaded", [] { throw std::runtime_error("no licence"); }},
     {"crashes-when-loaded", [] { raise(SIGSEGV); }},
     {"promises-nothing", [] { driver.guarantees = PromiseNothing; }},

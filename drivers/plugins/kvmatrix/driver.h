@@ -76,7 +76,8 @@ typedef struct kvm_limits {
   uint64_t batch_size;           /* updates; 1: no atomic batches */
 } kvm_limits;
 
-/* A setting that only this engine has, a flag of db_bench_plugin. */
+/* A setting that only this engine has, a flag of db_bench_plugin: of a-z, 0-9
+ * and _, a letter first, and no flag that exists already. */
 typedef struct kvm_flag {
   const char* name;          /* as in db_bench, such as "bloom_bits" */
   const char* type;          /* "bool", "int64", "uint64", "double", "string" */
