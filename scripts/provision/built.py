@@ -1,6 +1,7 @@
 """Building the harness, and whether every engine that was chosen has been built."""
 
 import re
+import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -13,6 +14,9 @@ from scripts.provision.recipe import processors
 
 _PATIENCE_S = 60
 _EXCERPT_CHARS = 300
+_PROGRAMS = ("block_log",)  # that the runner starts, as well as those of the engines
+# In a build folder: where it and its sources were when CMake configured it.
+_PLACES = re.compile(r"(?m)^CMAKE_(HOME_DIRECTORY|CACHEFILE_DIR):INTERNAL=(.*)$")
 
 
 def build(
@@ -34,7 +38,7 @@ def build(
     _configure(root, preset, reconfigure, log, screen)
     text = f"Building build/{preset}"
     command = _command(preset)
-    what = [] if with_tests else ["--target", "drivers/all"]
+    what = [] if with_tests else ["--target", "drivers/all", *_PROGRAMS]
     to_the_end = ["--", "-k", "0"] if on_request else []
     with screen.step(text):
         progress = screen.build_progress(text, log)
@@ -71,9 +75,29 @@ def install_package(root: Path, screen: Screen) -> None:
 def _configure(
     root: Path, preset: str, reconfigure: bool, log: Path, screen: Screen
 ) -> None:
-    if reconfigure or not (root / "build" / preset / "build.ninja").is_file():
+    folder = root / "build" / preset
+    if other := _configured_for(folder, root):
+        # Its rules have absolute paths: they would compile the sources over there.
+        with screen.step(f"Removing build/{preset}, which was configured for {other}"):
+            shutil.rmtree(folder)
+    if reconfigure or not (folder / "build.ninja").is_file():
         with screen.step(f"Configuring build/{preset}"):
             run_logged(["cmake", "--preset", preset], log, cwd=root)
+
+
+def _configured_for(folder: Path, root: Path) -> str:
+    """Return the other checkout for which CMake configured a build folder, or "".
+
+    A checkout that is copied or moved with its build has such a folder.
+    """
+    own = {"HOME_DIRECTORY": root, "CACHEFILE_DIR": folder}
+    try:
+        text = (folder / "CMakeCache.txt").read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    places = ((own[key], place) for key, place in _PLACES.findall(text))
+    foreign = (place for own, place in places if Path(place).resolve() != own.resolve())
+    return next(foreign, "")
 
 
 def _command(preset: str) -> list[str]:

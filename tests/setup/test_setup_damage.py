@@ -185,6 +185,33 @@ def test_a_damaged_list_of_engines_is_written_again(checkout: Checkout) -> None:
     assert (checkout.root / "calls").read_text().count("--preset release\n") == 2
 
 
+def test_a_build_that_was_configured_for_another_checkout_is_configured_again(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    build, other = checkout.root / "build/release", tmp_path / "other"
+    link = tmp_path / "link"
+    link.symlink_to(checkout.root)
+
+    def configured(root: Path, folder: Path) -> int:
+        """Return how often a set-up of a build of this root and folder configures."""
+        (build / "CMakeCache.txt").write_text(
+            f"CMAKE_CACHEFILE_DIR:INTERNAL={folder}\n"
+            f"CMAKE_HOME_DIRECTORY:INTERNAL={root}\n"
+        )
+        calls = checkout.root / "calls"
+        calls.unlink()
+        assert checkout.set_up()[0] == 0
+        return calls.read_text().count("--preset release\n")
+
+    checkout.set_up()
+    assert configured(checkout.root, build) == 0
+    assert configured(link, link / "build/release") == 0
+    for root, folder in ((other, build), (checkout.root, other / "build/release")):
+        (build / "stale.o").touch()
+        assert configured(root, folder) == 1
+        assert not (build / "stale.o").exists()
+
+
 def error_at(number: int, path: Path | None) -> OSError:
     name = str(path) if path else None
     return OSError(number, os.strerror(number), name)

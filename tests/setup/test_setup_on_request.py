@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from report.config.engine_file import read_engines
+from scripts.durability.durability_session import BLOCK_LOG
 from scripts.provision import packages, requested
 from scripts.provision.requested import Choice
 from tests.places import ROOT
@@ -214,13 +215,15 @@ def test_what_was_not_built_is_named_with_the_reason(
     assert re.search(problem, output)
 
 
-def test_the_tests_are_built_for_those_who_run_them(checkout: Checkout) -> None:
+def test_the_plain_set_up_builds_no_tests_but_what_the_runner_starts(
+    checkout: Checkout,
+) -> None:
     def build() -> str:
         lines = (checkout.root / "calls").read_text().splitlines()
         return [line for line in lines if line.startswith("--build")][-1]
 
     ready(checkout)
-    assert build().endswith(" --target drivers/all")
+    assert build().endswith(f" --target drivers/all {Path(BLOCK_LOG).name}")
     ready(checkout, "--with", "plain")
     assert "--target" not in build()
 
