@@ -65,6 +65,17 @@ def test_an_odd_description_is_refused_by_its_key(change: Change, message: str) 
         parsed(answer(change))
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["driver", "crash_test", "check", "db", "num", "../x", "a b", "", "-x", "x\n"],
+)
+def test_a_flag_of_the_engine_is_a_name_and_hides_no_other(name: str) -> None:
+    flag = {"name": "level", "type": "uint64"}
+    assert parsed(answer(lambda d: d.update(flags=[flag]))).flags == {"level": "uint64"}
+    with pytest.raises(NotUsable, match=r"flags\.0\.name"):
+        parsed(answer(lambda d: d.update(flags=[{**flag, "name": name}])))
+
+
 @pytest.mark.parametrize(("tail", "end"), [("", r"11\)$"), ("why\n", r"11\): why$")])
 def test_an_executable_that_crashes_is_reported(tail: str, end: str) -> None:
     outcome = ProcessResult("signal 11", 1, tail)

@@ -1,7 +1,7 @@
 """Schemas use only keywords that the library which compiles them understands."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,7 +14,8 @@ from report.terms.schemas import SCHEMA_DIR
 from tests.places import ROOT
 
 FILES = sorted(path.name for path in SCHEMA_DIR.glob("*.schema.json"))
-WORDS = {"$schema", "$defs", "title", "description", "then", "else", "countPairs"}
+OWN = {"countPairs", "notFlag"}
+WORDS = {"$schema", "$defs", "title", "description", "then", "else", *OWN}
 KNOWN = WORDS | {"$ref", *CodeGeneratorDraft07({})._json_keywords_to_function}  # type: ignore[no-untyped-call]
 OF_NAMES = ("properties", "$defs", "dependencies")
 
@@ -42,6 +43,47 @@ def test_no_keyword_is_ignored(file: str) -> None:
 def test_names_are_defined_once(file: str) -> None:
     text = (SCHEMA_DIR / file).read_text()
     assert ("[a-z0-9]+([-" in text) == (file == "names.schema.json")
+
+
+NO_NAMES = ("../../x", "a b", "-x", "x\n", "/x", "A", "é")
+RESERVED = ("driver", "crash_test", "db", "json")
+
+
+def _check(change: Callable[[Any, Any], object], value: object) -> None:
+    path = ROOT / "results/20261121-121446-leveldb-1.1/run.json"
+    plan = json.loads(path.read_text())
+    change(plan, value)
+    validate(plan, "run", path.name)
+
+
+@pytest.mark.parametrize(
+    "key", ["variant_of", "twin_of", "floor", "binding_of", "group"]
+)
+def test_a_run_names_engines_by_names(key: str) -> None:
+    def check(name: str) -> None:
+        _check(lambda d, name: d["engines"][0].update({key: name}), name)
+
+    for name in ("", "level", "level-db"):
+        check(name)
+    for name in NO_NAMES:
+        with pytest.raises(ResultsError, match=rf"engines\.0\.{key}: "):
+            check(name)
+
+
+FLAGS_OF: dict[str, Callable[[Any, dict[str, int]], object]] = {
+    "flags": lambda d, flags: d["scenarios"][0]["flags"].update(leveldb=flags),
+    "swept": lambda d, flags: d["scenarios"][0].update(swept=flags),
+    "override": lambda d, flags: d["suite"].update(override=flags),
+    "chosen": lambda d, flags: d["suite"].update(chosen=flags),
+}
+
+
+@pytest.mark.parametrize("key", FLAGS_OF)
+def test_a_run_sets_only_flags_that_a_configuration_can_set(key: str) -> None:
+    _check(FLAGS_OF[key], {"level_2": 1})
+    for word in ("", *NO_NAMES, *RESERVED):
+        with pytest.raises(ResultsError, match=rf"{key}"):
+            _check(FLAGS_OF[key], {word: 1})
 
 
 def test_shipped_names_are_valid_in_results() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from report.terms.schemas import COMMON_FLAGS, RESERVED_FLAGS
 from tests.places import BUILD, PATIENCE_S
 
 DRIVERS = BUILD / "drivers"
@@ -133,3 +134,13 @@ def test_a_driver_must_be_named(tmp_path: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == REFUSED
     assert "needs the path of a plug-in, also for --help: --driver" in result.stderr
+
+
+@pytest.mark.parametrize("name", sorted(RESERVED_FLAGS - COMMON_FLAGS))
+def test_a_reserved_flag_is_one_that_an_executable_knows(
+    tmp_path: Path, name: str
+) -> None:
+    """What Python refuses as a flag of an engine has a meaning of its own."""
+    result = run(tmp_path, PLUGIN, "--num=1", f"--{name}=")
+    assert result.returncode == REFUSED
+    assert "unknown flag" not in result.stderr
