@@ -56,12 +56,13 @@ def parts_of(record: Record, width_ns: float) -> list[Part]:
     accepted, _ = user_bytes(record)
     per_op = accepted / record["ops"] if record["ops"] else 0.0
     memory = at["anonymous_bytes"] + at["page_cache_bytes"]
+    live_bytes = record["live_bytes"]
     return [
         Part(
             float(edges[i]),
             float(at["ops"][i] - at["ops"][i - 1]) * 1e9 / width_ns,
             _ratio(at["device_written_bytes"], at["ops"], i, per_op),
-            float(at["disk_bytes"][i]) / record["live_bytes"] or None,
+            float(at["disk_bytes"][i]) / live_bytes or None if live_bytes else None,
             float(memory[i]) or None,
         )
         for i in range(1, len(edges))

@@ -30,6 +30,7 @@ Columns = Mapping[str, NDArray[np.float64]]
 WINDOW = 0.25  # of the data set, rewritten
 LEAST_WINDOWS = 5  # consecutive
 LEAST_REWRITES = 3  # of the data set
+MOST_WINDOWS = 10_000  # far more than a course has samples: nothing is known of more
 MOST_RANGE = 0.20  # of the mean
 MOST_DRIFT = 0.10  # of the mean, of the fitted line over the windows
 
@@ -153,6 +154,8 @@ def windows_of(
     evenly.
     """
     loop = loop_of(course)
+    if loop["ops"][-1] / ops_per_window > MOST_WINDOWS:
+        return ()
     edges = np.arange(0, loop["ops"][-1] + 1, ops_per_window)
     if len(edges) < 2:
         return ()

@@ -11,9 +11,10 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,7 +23,9 @@ from fastjsonschema import JsonSchemaValueException
 from report.terms.checksum import is_intact
 from report.terms.encoding import bounded_content, decoded
 from report.terms.limits import (
+    LEAST_FRACTION,
     MOST_DOCUMENT_BYTES,
+    MOST_FRACTION,
     MOST_INTEGER,
     MOST_LEVELS,
 )
@@ -93,11 +96,12 @@ def split_lines(content: bytes) -> tuple[list[Line], int]:
 
 def parse_object(text: bytes, place: str) -> dict[str, Any]:
     """Parse one strict JSON object; `place` begins every error message."""
+    fractions: list[float] = []
     try:
         document = json.loads(
             decoded(text),
             parse_constant=_reject_constant,
-            parse_float=_finite,
+            parse_float=partial(_finite, fractions),
             object_pairs_hook=_unique_keys,
         )
         if _ESCAPE in text:
@@ -113,9 +117,15 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         raise ResultsError(f"{place}: expected a JSON object")
     if _may_be_deeper(text, MOST_LEVELS) and _is_deeper(document, MOST_LEVELS):
         raise ResultsError(f"{place}: nested more than {MOST_LEVELS} levels deep")
-    if _may_be_large(text) and (key := _large_integer(document)) is not None:
+    if _may_be_large(text) and (key := _key_of(document, _is_large)):
         problem = f"the integer is too large; expected at most {MOST_INTEGER}"
-        raise ResultsError(f"{place}: {_short(visible(key))}: {problem}")
+        raise ResultsError(f"{place}: {key}: {problem}")
+    if any(map(_is_extreme, fractions)):
+        key = _key_of(document, _is_extreme)
+        expected = f"0, or {LEAST_FRACTION:g} to {MOST_FRACTION:g} of either sign"
+        raise ResultsError(
+            f"{place}: {key}: a number out of range; expected {expected}"
+        )
     if _may_be_hidden(text):
         document = {printable(key): _printed(v) for key, v in document.items()}
     return document
@@ -291,29 +301,44 @@ def _may_be_large(text: bytes) -> bool:
     return False
 
 
-def _large_integer(value: Any) -> str | None:
-    """Return the key of the first integer above MOST_INTEGER, if there is one.
+def _is_large(value: object) -> bool:
+    """Return True for an integer of which Python may not be able to make a float."""
+    return type(value) is int and abs(value) > MOST_INTEGER
 
-    Python can calculate with such an integer, but may not be able to make it a float.
-    """
+
+def _is_extreme(value: object) -> bool:
+    """Return True for a fraction whose products and ratios may not be finite."""
+    if type(value) is not float or not value:
+        return False
+    return not LEAST_FRACTION <= abs(value) <= MOST_FRACTION
+
+
+def _key_of(document: Any, is_odd: Callable[[object], bool]) -> str:
+    """Return the key of the first odd value for a message, or ""."""
+    keys = _keys_of_odd(document, is_odd)
+    return _short(visible(".".join(keys))) if keys else ""
+
+
+def _keys_of_odd(value: Any, is_odd: Callable[[object], bool]) -> list[str]:
     inner = value.items() if type(value) is dict else enumerate(value)
     for key, item in inner:
-        if type(item) is int and abs(item) > MOST_INTEGER:
-            return str(key)
-        below = _large_integer(item) if type(item) in (dict, list) else None
-        if below is not None:
-            return f"{key}.{below}"
-    return None
+        if is_odd(item):
+            return [str(key)]
+        if type(item) in (dict, list) and (below := _keys_of_odd(item, is_odd)):
+            return [str(key), *below]
+    return []
 
 
 def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _finite(digits: str) -> float:
+def _finite(fractions: list[float], digits: str) -> float:
+    """Return a number and add it to all those of a document."""
     number = float(digits)
     if math.isinf(number):
         raise ValueError(f"{digits} is out of range")
+    fractions.append(number)
     return number
 
 

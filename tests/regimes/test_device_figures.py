@@ -9,6 +9,7 @@ import pytest
 from report.stats import device_use, limiter, loop_course, steady_state
 from report.stats.steady_state import Shape, Window
 from scripts.regime.loop_device import disk_counts
+from scripts.machine.course import COLUMNS
 from tests.builders.honest_records import FILL, MIX, READ, WITH_WRITER
 from tests.builders.regime_records import counters
 
@@ -241,3 +242,18 @@ def test_reads_are_warm_once_they_have_nearly_their_last_rate() -> None:
     never = loop_course.warming(READ.line | {"timeline": rising})
     assert never is not None
     assert never.warm_ns is None
+
+
+@pytest.mark.parametrize("changes", [{"live_bytes": 0}, {"options": {"num": 1}}])
+def test_extreme_counts_cost_neither_an_exception_nor_memory(
+    changes: dict[str, Any],
+) -> None:
+    ops = [0, 10**9, 10**18]
+    course = {name: ops for name in COLUMNS} | {"elapsed_ns": [0, 10**9, 2 * 10**9]}
+    line = changed(FILL.line, course=course, ops=10**18, **changes)
+    parts = loop_course.parts_of(line, 10**9)
+    assert {part.space_amplification is None for part in parts} == {
+        not line["live_bytes"]
+    }
+    found = steady_state.of_record(line)
+    assert found is None or not found.is_steady
