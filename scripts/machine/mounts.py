@@ -3,6 +3,7 @@
 And whether a write to it can be durable at all.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,13 @@ def mount_of(mountinfo: str, folder: Path, device: str) -> Mount:
     """Return the mount that holds an absolute folder on the device major:minor."""
     halves = _innermost(mountinfo, folder, device)
     return _mount(*halves) if halves else Mount(UNKNOWN, UNKNOWN, UNKNOWN)
+
+
+def points_in(mountinfo: str, folder: Path) -> list[Path]:
+    """Return where something is mounted in an absolute folder, or on it."""
+    lines = (line.split() for line in mountinfo.splitlines())
+    points = [_point(words[4]) for words in lines if words[5:]]
+    return [point for point in points if point.is_relative_to(folder)]
 
 
 def upper_type(mountinfo: str, folder: Path) -> str:
@@ -94,7 +102,7 @@ def _innermost(
         words, rest = head.split(), tail.split()
         if len(words) < 6 or len(rest) < 3:
             continue
-        point = Path(words[4].replace("\\040", " "))
+        point = _point(words[4])
         holds = folder == point or point in folder.parents
         # stat() reports another device than mountinfo for files on btrfs and overlay.
         matches = device in (None, words[2]) or rest[0] in ("btrfs", "overlay")
@@ -102,6 +110,11 @@ def _innermost(
         if holds and matches and depth >= best_depth:  # later mounts hide earlier ones
             best, best_depth = (words, rest), depth
     return best
+
+
+def _point(word: str) -> Path:
+    """Return a path in mountinfo, where blanks, line ends and backslashes are octal."""
+    return Path(re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), word))
 
 
 def _mount(words: list[str], rest: list[str]) -> Mount:

@@ -37,9 +37,10 @@ from scripts.planning.resume_check import (
     still_missing,
 )
 from scripts.regime.loop_device import DiskError
+from scripts.regime.regime_disk import FOLDER
 from scripts.regime.regime_site import RegimeError, Sites
 from scripts.store.known_passports import with_passports
-from scripts.store.own_files import WorkFolder, work_folder
+from scripts.store.own_files import WorkFolder, remove_leftover, work_folder
 from scripts.store.run_places import (
     CannotStart,
     RunPlaces,
@@ -239,8 +240,10 @@ def open_runner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
         ExitStack() as locks,
     ):
         scratch.fresh("tmp")
+        remove_leftover(places.disk_folder)
         named = places.named_device()
         if named and named.kind == DIRECTORY and named.path != places.data_dir:
             locks.enter_context(sole_user(named.path, "device"))
+            remove_leftover(named.path / FOLDER)
         with closing(Sites(places.disk_folder, named)) as sites:
             yield Runner(places, system, executor, scratch, sites)

@@ -12,6 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from report.terms.documents import ResultsError
+from scripts.machine.mounts import points_in
+
+_MOUNTINFO = Path("/proc/self/mountinfo")
 
 
 class WorkFolderLost(Exception):
@@ -130,17 +133,39 @@ class WorkFolder:
         os.close(self._fd)
 
 
-@contextmanager
-def work_folder(path: Path) -> Iterator[WorkFolder]:
-    """Create the runner's folder, or empty it; remove it at the end of the block.
+def remove_leftover(path: Path) -> None:
+    """Remove a folder of the runner that a killed command left.
 
-    Raises ResultsError if the path is a link or a file, or cannot be created.
+    REQUIRES: no other command uses it.  Raises ResultsError as work_folder().
     """
+    _refuse_foreign(path)
+    if path.exists():
+        shutil.rmtree(path)
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Raise ResultsError if a path is no folder that the runner can have made."""
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         kind = f"is a link to {os.readlink(path)}" if path.is_symlink() else "is a file"
         raise ResultsError(
             f"{path}: {kind}; the runner needs a directory of its own; remove it"
         )
+    mounted = points_in(_MOUNTINFO.read_text("utf-8", "surrogateescape"), path)
+    if mounted:
+        raise ResultsError(
+            f"{mounted[0]}: a file system is mounted here, in a directory of the"
+            " runner, which it empties; unmount it"
+        )
+
+
+@contextmanager
+def work_folder(path: Path) -> Iterator[WorkFolder]:
+    """Create the runner's folder, or empty it; remove it at the end of the block.
+
+    Raises ResultsError if the path is a link or a file, cannot be created, or has
+    something mounted in it.
+    """
+    _refuse_foreign(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

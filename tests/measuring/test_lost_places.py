@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.store import own_files
 from tests.fake_drivers.vandals import PRECIOUS
 from tests.support.command_line import call
 from tests.support.lab import Lab, make_lab
@@ -84,6 +85,46 @@ def test_a_run_whose_work_folder_is_lost_stops_and_can_be_resumed(
     assert lab.call("resume", "@last").returncode == 3
     assert lab.lines()[: len(kept)] == kept
     assert precious(lab) == ["answer.json", "cell/file", "progress"]
+
+
+@pytest.mark.parametrize("verb", ["run", "plan", "resume"])
+def test_what_a_killed_command_left_is_removed(lab: Lab, verb: str) -> None:
+    words = {
+        "run": ("run", "lab", "-n", "1"),
+        "plan": ("plan", "lab", "--num", "10000", "--measure"),
+        "resume": ("resume", "@last"),
+    }[verb]
+    if verb == "resume":
+        assert lab.call("run", "lab", "-n", "1").returncode == 0
+    for name in (".kvmatrix-work", ".kvmatrix-device"):
+        (lab.data / name / "mounted").mkdir(parents=True)
+        (lab.data / name / "disk.img").touch()
+    lab.call(*words)
+    assert not [*lab.data.glob(".kvmatrix-*")]
+
+
+@pytest.mark.parametrize("name", [".kvmatrix-work", ".kvmatrix-device"])
+@pytest.mark.parametrize("kind", ["link", "file", "mount"])
+def test_what_is_not_a_folder_of_the_runner_is_left_alone(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, kind: str
+) -> None:
+    precious, path = tmp_path / "its" / "file", lab.data / name
+    lab.data.mkdir(exist_ok=True)
+    if kind == "mount":
+        precious = path / "mounted disk" / "file"
+        mountinfo = tmp_path / "mountinfo"
+        point = str(precious.parent).replace(" ", "\\040")
+        mountinfo.write_text(f"1 0 8:1 / {point} rw - ext4 /dev/sda1 rw\n")
+        monkeypatch.setattr(own_files, "_MOUNTINFO", mountinfo)
+    precious.parent.mkdir(parents=True)
+    precious.touch()
+    if kind == "link":
+        path.symlink_to(precious.parent)
+    elif kind == "file":
+        path.touch()
+    done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 2 and str(path) in done.stderr
+    assert precious.exists() and (path.exists() or kind == "link")
 
 
 def test_nothing_is_copied_into_the_target_of_a_link(lab: Lab) -> None:
