@@ -16,6 +16,7 @@ from report.model.judgement import Verdict
 from report.model.plan import Engine
 from report.page import ab_forest, frame, identity, raw_data
 from report.terms import numbers
+from report.terms.recorded_command import repeated_command
 from report.verdict.ab_verdicts import AbResult
 from report.words import ab_builds, ab_machines, ab_words, provenance, summary_badges
 from report.words.ab_counts import changed, count_rows, counts_summary, counts_table
@@ -86,6 +87,7 @@ def render(result: AbResult) -> str:
         engines=engines,
         looks=identity.looks(engines),
         started=provenance.started(run.plan.run),
+        command=repeated_command(run.plan.command),
         machine=build_facts.machine_line(run.plan),
         machines=ab_machines.machines(result),
         machine_rule=ab_machines.MACHINE_RULE,

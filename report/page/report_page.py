@@ -25,6 +25,7 @@ from report.page import (
 )
 from report.published import published_figures
 from report.terms import numbers, titles
+from report.terms.recorded_command import repeated_command
 from report.verdict import chart_row, comparison, engine_groups, machine_ratios, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
@@ -92,6 +93,7 @@ def render(run: Run) -> str:
         splits=machine_ratios.split_sentences(by_machine),
         shares=provenance.time_shares(run),
         started=provenance.started(run.plan.run),
+        command=repeated_command(run.plan.command),
         machine=build_facts.machine_line(run.plan),
     )
 

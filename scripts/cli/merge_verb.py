@@ -6,7 +6,8 @@ import datetime
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,8 +121,9 @@ def merged_run(
             if any(map(is_ab_run, paths))
             else _merged(paths, results, config, without, since)
         )
-    run = None if is_ab_run(made.path) else load_run(made.path)
-    result = _result(made.path, run)
+    with _only_sound(made.path, made.is_new):
+        run = None if is_ab_run(made.path) else load_run(made.path)
+        result = _result(made.path, run)
     report = target_of(made.path, "html", None)
     if not made.is_new and not output.quiet:
         print_note(f"already merged: {shown(made.path)}")
@@ -131,6 +133,17 @@ def merged_run(
         report = written_report(made.path, run)
     _show(made, result, report, output)
     return _INCOMPLETE if made.missing else result.exit_code
+
+
+@contextmanager
+def _only_sound(path: Path, is_new: bool) -> Iterator[None]:
+    """Remove a new folder if it cannot be read."""
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            shutil.rmtree(path)
+        raise
 
 
 def _result(path: Path, run: Run | None) -> Result:
@@ -168,9 +181,9 @@ def _merged(
     result = merged(parts, name_of(parts, results), without)
     _refuse_no_lines(result.lines, without)
     result = replace(result, plan=with_passports(result.plan, config, results))
-    path, is_new = _stored(result, results)
     plan, notes = result.plan, notes_of(result, parts, since)
     missing = missing_of(result, parts, is_fleet=since is not None)
+    path, is_new = _stored(result, results)
     return MergedFolder(plan, path, notes, missing, is_new)
 
 
@@ -199,19 +212,18 @@ def merged_ab_folder(
     _refuse_no_lines(result.lines, without)
     a, b = (with_passports(s, config, results) for s in result.plan.sides.values())
     result = replace(result, plan=replace(result.plan, a=a, b=b))
+    notes = machine_notes(result.plan.machines, result.environment["machines"])
     path, is_new = _stored(result, results)
     try:
-        run = load_ab_run(path)
+        with _only_sound(path, is_new):
+            run = load_ab_run(path)
+            missing = missing_of_ab(run, parts, result.left_out)
     except ResultsError as error:
-        if is_new:
-            shutil.rmtree(path)
         problem = str(error).removeprefix(str(path)).partition(": ")[2]
         raise ResultsError(
             f"these shards do not fit together: {problem}; a confirmation is merged"
             " with the screen that it was measured after"
         ) from None
-    missing = missing_of_ab(run, parts, result.left_out)
-    notes = machine_notes(result.plan.machines, result.environment["machines"])
     return MergedFolder(run.plan, path, list(notes), missing, is_new)
 
 

@@ -38,6 +38,7 @@ from report.terms.documents import (
     parse_document,
     read_bytes,
 )
+from report.terms.recorded_command import repeated_command
 from scripts.fleet.machine_notes import clock_notes, machine_notes
 from scripts.fleet.merged_machines import check_known, environment_of, in_common
 from scripts.fleet.plan_likeness import PlannedRun, differences_of, matrix, overlap
@@ -48,7 +49,6 @@ from scripts.store.run_places import unused_name
 Document = Mapping[str, Any]
 _LEAST_PARTS = 8  # that are worth starting processes
 _NAMED = 5  # blocks that are missing
-_OF_OUTPUT, _COLOR = ("--quiet", "-q", "--json", "--no-report"), "--color"
 _MERGED = "-merged"  # ends the names of merged runs
 # What decides whether a repetition is still missing, for missing_repetitions().
 _OF_ATTEMPT = (
@@ -334,25 +334,14 @@ def _shards(
     for index in range(1, count + 1):
         part = shards.get(index)
         if part is None:
-            command = f"{_command(result.plan)} --shard {index}/{count}"
-            yield f"shard {index}/{count} is missing; measure it with: {command}"
+            command = repeated_command(result.plan.command)
+            remedy = f"; measure it with: {command} --shard {index}/{count}"
+            yield f"shard {index}/{count} is missing{remedy if command else ''}"
         elif {*part.machines} & result.left_out.keys():
             continue
         elif part.plan.shard and units & {*part.plan.shard.units}:
             command = shlex.join(["scripts/kvmatrix", "resume", str(part.path)])
             yield f"shard {index}/{count} is unfinished; on its machine: {command}"
-
-
-def _command(plan: Plan) -> str:
-    """Return the command that planned a run, without options of output."""
-    words = iter(shlex.split(f"scripts/{plan.command}"))
-    kept = []
-    for word in words:
-        if word == _COLOR:
-            next(words, None)
-        elif word not in _OF_OUTPUT and not word.startswith(f"{_COLOR}="):
-            kept.append(word)
-    return shlex.join(kept)
 
 
 def _named(result: Merged, blocks: Sequence[Block]) -> Iterator[str]:

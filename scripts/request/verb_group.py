@@ -2,14 +2,14 @@
 
 import importlib
 import re
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from report.config.toml_table import nearest, unknown
+from report.terms.recorded_command import recorded_command
 from report.terms.text_table import one_line
 
 _SIMILAR = 0.7  # of an option that is suggested
@@ -18,13 +18,6 @@ _EXTRA = "Got unexpected extra argument"
 _WRONG_KIND = re.compile(r"(Directory|File) (.+) is a (file|directory)\.", re.DOTALL)
 # What lists the values of a missing argument, by the argument's name in the help.
 _LISTED = {"SUITE": "scripts/kvmatrix list suites"}
-# Options whose value is a path of this machine, or its part of a run of many: not part
-# of a recorded command.
-_PLACES = (
-    *("--data-dir", "--results-dir", "--build-dir", "--configs-dir"),
-    *("--a", "--b", "--device", "--format-device"),
-    *("--shard", "--machine", "--times", "--like", "--on", "--nodes", "--slurm"),
-)
 
 
 @contextmanager
@@ -141,15 +134,3 @@ class VerbGroup(HelpGroup):
         """Parse the options of the verb and run it; errors are plain_errors()."""
         with plain_errors():
             return super().invoke(ctx)
-
-
-def recorded_command(args: Sequence[str]) -> str:
-    """Return the command as it is recorded: without the folders of this machine."""
-    recorded: list[str] = []
-    words = iter(args)
-    for word in words:
-        if word in _PLACES:
-            next(words, None)
-        elif not word.startswith(tuple(f"{place}=" for place in _PLACES)):
-            recorded.append(word)
-    return shlex.join(["kvmatrix", *recorded])

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from report.terms.documents import ResultsError
+from scripts.cli import merge_verb
 from tests.fleet.many_machines import (
     BENCHMARKS,
     content,
@@ -14,6 +16,7 @@ from tests.fleet.many_machines import (
     plan_of,
 )
 from tests.support.lab import Lab
+from tests.support.resealed import edit_plan
 
 ROUNDS = 4
 
@@ -176,3 +179,25 @@ def test_what_is_refused(lab: Lab, words: tuple[str, ...], problem: str) -> None
     assert done.returncode == 2
     assert problem in " ".join(done.stderr.split())
     assert not list(lab.results.glob("2*"))
+
+
+@pytest.mark.parametrize("command", ['kvmatrix run "x', "kvmatrix; rm -rf ~; run lab"])
+def test_a_command_of_a_stranger_is_not_to_be_repeated(lab: Lab, command: str) -> None:
+    folder = measure(lab, "1/2", "m-1")
+    edit_plan(folder, lambda plan: plan.update(command=command))
+    done = lab.call("merge", str(folder))
+    assert done.returncode == 3, done.stderr
+    (line,) = (x for x in done.stderr.splitlines() if "shard 2/2 is missing" in x)
+    assert line == "kvmatrix: warning: shard 2/2 is missing"
+
+
+def test_a_merged_folder_that_cannot_be_read_is_not_kept(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise ResultsError(f"{path}: odd")
+
+    monkeypatch.setattr(merge_verb, "load_run", refuse)
+    folder = measure(lab, "1/2", "m-1")
+    assert lab.call("merge", str(folder)).returncode == 2
+    assert not [path for path in lab.results.iterdir() if path.is_dir()]

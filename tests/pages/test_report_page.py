@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -226,7 +227,8 @@ def test_colour_and_shape_go_by_place_and_not_by_name(tmp_path: Path) -> None:
 
 def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
     plan = synthetic_run.plan()
-    plan["command"] = plan["suite"]["title"] = HOSTILE
+    plan["command"] = shlex.join(["kvmatrix", "run", HOSTILE])
+    plan["suite"]["title"] = HOSTILE
     plan["machine"] = {"cpu_model": HOSTILE}
     for engine in plan["engines"]:
         engine |= {"title": HOSTILE, "summary": HOSTILE}
@@ -241,7 +243,7 @@ def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
         }
     for scenario in plan["scenarios"]:
         scenario |= {"title": HOSTILE, "analysis": HOSTILE}
-        scenario["flags"] = {"alpha": {HOSTILE: HOSTILE}}
+        scenario["flags"] = {"alpha": {"hostile": HOSTILE}}
     lines = synthetic_run.varied_lines(plan)
     for line in lines:
         line["reason"] = HOSTILE if line["status"] != "ok" else ""
