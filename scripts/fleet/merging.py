@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -257,7 +258,11 @@ def _read(parts: Sequence[ShardFolder]) -> Iterator[list[Stored]]:
     # With fork, the parts are inherited: their plans would take longer to be sent.
     context, count = get_context("fork"), len(os.sched_getaffinity(0))
     with ProcessPoolExecutor(count, context, _keep, (parts,)) as pool:
-        yield from pool.map(_lines_of, range(len(parts)))
+        try:
+            yield from pool.map(_lines_of, range(len(parts)))
+        except BaseException:  # do not read the rest first
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 _kept: Sequence[ShardFolder]  # in a process of the pool
@@ -266,6 +271,9 @@ _kept: Sequence[ShardFolder]  # in a process of the pool
 def _keep(parts: Sequence[ShardFolder]) -> None:
     global _kept  # set once, when a process of the pool starts
     _kept = parts
+    for signum in (signal.SIGINT, signal.SIGHUP):  # of a terminal: for all of its group
+        signal.signal(signum, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _lines_of(number: int) -> list[Stored]:

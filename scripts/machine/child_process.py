@@ -45,6 +45,7 @@ class Stop:
 
     def __init__(self) -> None:
         self.is_requested = False
+        self._was_noticed = False
         self.fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
 
     def request(self, _signum: int = 0, _frame: FrameType | None = None) -> None:
@@ -55,17 +56,23 @@ class Stop:
     def check(self) -> None:
         """Raise Interrupted if a stop was requested."""
         if self.is_requested:
+            self._was_noticed = True
             raise Interrupted("interrupted")
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Make the signals that interrupt request a stop within the block."""
+        """Make the signals that interrupt request a stop within the block.
+
+        Raises Interrupted at its end if nothing in it has noticed the request.
+        """
         previous = {s: signal.signal(s, self.request) for s in interrupting_signals()}
         try:
             yield
         finally:
             for signum, handler in previous.items():
                 signal.signal(signum, handler)
+        if self.is_requested and not self._was_noticed:
+            raise Interrupted("interrupted; what was finished is kept")
 
 
 def interrupting_signals() -> list[signal.Signals]:

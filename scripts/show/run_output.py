@@ -4,6 +4,7 @@ import shlex
 from pathlib import Path
 
 from report.model.run import Run
+from scripts.machine.child_process import Interrupted
 from scripts.show.output import print_error, shown
 from scripts.store.report_file import write_report
 
@@ -11,15 +12,18 @@ from scripts.store.report_file import write_report
 def written_report(path: Path, run: Run | None = None) -> Path | None:
     """Write the HTML report; return None if that fails: the run is still good.
 
-    `run` is what the folder holds, if it was read.
+    `run` is what the folder holds, if it was read.  Raises Interrupted.
     """
+    retry = f"scripts/kvmatrix report {shlex.quote(shown(path))}"
     try:
         return write_report(path, "html", None, run)
-    except (Exception, KeyboardInterrupt) as error:
+    except KeyboardInterrupt:
+        problem = "interrupted while the report was written; all results are kept"
+        raise Interrupted(f"{problem}; write it with: {retry}") from None
+    except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         if isinstance(error, OSError):
             reason = f"{error.filename or path}: {error.strerror or error}"
-        retry = f"scripts/kvmatrix report {shlex.quote(shown(path))}"
         problem = f"cannot write the report: {' '.join(reason.split())}"
         print_error(f"{problem}; all results are kept; retry with: {retry}", 0)
         return None

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 from functools import cache
@@ -86,6 +87,53 @@ scripts.cli.main.main()
         timeout=60,
     )
     assert (done.returncode, done.stderr) == (130, "kvmatrix: interrupted\n")
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_after_the_last_line_changes_nothing(signum: int) -> None:
+    program = f"""
+import atexit, os, signal
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also under nohup
+atexit.register(os.kill, os.getpid(), {int(signum)})
+import scripts.cli.main
+scripts.cli.main.main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--version"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", ["report", "run", "merge"])
+def test_an_interrupt_while_a_report_is_written_is_one_sentence(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    lab.engine("one", "honest")
+    shard = ("--shard", "1/2") if verb == "merge" else ()
+    words = lab.arguments("run", "lab", "-n", "2", *shard)
+    if verb != "run":
+        assert call(words, quiet_machine(FakeExecutor)).returncode == 0
+        results = ["--results-dir", str(lab.results)]
+        words = ["report", "@last", *results]
+        if verb == "merge":
+            words = ["merge", str(lab.run_folder), *results]
+    else:
+        words.remove("--no-report")
+    monkeypatch.setattr(report_file, "write_whole", interrupt)
+    done = call(words, quiet_machine(FakeExecutor))
+    assert done.returncode == 130, done.stderr
+    (line,) = (x for x in done.stderr.splitlines() if x.startswith("kvmatrix: inter"))
+    assert "Traceback" not in done.stderr
+    assert ("all results are kept" in line) == (verb != "report")
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from scripts.machine.child_process import (
     PeriodicCall,
     ProcessResult,
     Spawner,
+    Stop,
 )
 from tests.places import PATIENCE_S
 from tests.support.lab import is_alive
@@ -121,3 +122,19 @@ def test_processes_of_others_are_not_killed() -> None:
     finally:
         stranger.kill()
         stranger.wait()
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_request_that_nothing_noticed_interrupts_at_the_end(signum: int) -> None:
+    with pytest.raises(Interrupted), Stop().on_signals():
+        signal.raise_signal(signum)
+    with Stop().on_signals():
+        pass
+
+
+def test_a_request_that_was_noticed_interrupts_once() -> None:
+    stop = Stop()
+    with stop.on_signals():
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(Interrupted):
+            stop.check()
