@@ -11,17 +11,17 @@ documentation of the format.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from report.exchange.exported_cells import ExportedCell, MedianRange, samples
 from report.model.run import Run
+from report.terms.text_table import json_text
 
 
 def render(run: Run) -> str:
     """Return the document for `bencher run --adapter json`."""
     document = {str(sample.name): _measures(sample) for sample in samples(run)}
-    return json.dumps(document, indent=1) + "\n"
+    return json_text(document) + "\n"
 
 
 def _measures(sample: ExportedCell) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from report.exchange.exported_cells import ExportedCell, samples
 from report.model.ab_plan import AbPlan
 from report.model.plan import CellName, Plan
 from report.model.run import Run
+from report.terms.text_table import one_line
 
 # Characters that end a name or a key in this format.
 _BREAKING = re.compile(r"[\s/=:]+")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 def render(run: Run) -> str:
@@ -38,7 +38,7 @@ def keys(plan: Plan | AbPlan) -> list[str]:
     facts = {f"machine-{key}": value for key, value in plan.machine.items()}
     facts |= {"method": plan.method, "suite": plan.suite.name}
     return [
-        f"{_BREAKING.sub('-', key.lower().replace('_', '-'))}: {_one_line(value)}"
+        f"{_BREAKING.sub('-', key.lower().replace('_', '-'))}: {one_line(str(value))}"
         for key, value in facts.items()
     ]
 
@@ -53,10 +53,6 @@ def benchmark_name(name: CellName, **more: str) -> str:
     }
     pairs = (f"/{key}={_BREAKING.sub('_', value)}" for key, value in parts.items())
     return f"Benchmark{''.join(pairs)}"
-
-
-def _one_line(value: object) -> str:
-    return _CONTROL.sub(" ", str(value)).strip()
 
 
 def _lines(sample: ExportedCell) -> list[str]:

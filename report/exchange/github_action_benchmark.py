@@ -11,11 +11,11 @@ Source: benchmark-action/github-action-benchmark, src/extract.ts.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from report.exchange.exported_cells import ExportedCell, MedianRange, samples
 from report.model.run import Run
+from report.terms.text_table import json_text
 
 
 def render_bigger(run: Run) -> str:
@@ -65,4 +65,4 @@ def _origin(run: Run, sample: ExportedCell) -> tuple[str, ...]:
 
 
 def _text(entries: list[Any]) -> str:
-    return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"
+    return json_text(entries, is_ascii=False) + "\n"

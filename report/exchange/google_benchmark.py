@@ -24,6 +24,7 @@ from report.exchange.exported_cells import ExportedCell, samples
 from report.model.google_file import SCHEMA
 from report.model.plan import started_at
 from report.model.run import Measurement, Run
+from report.terms.text_table import json_text
 
 _UNKNOWN = "unknown"
 # The caches as environment.json has them, in the words of Linux.
@@ -41,7 +42,7 @@ def render(run: Run) -> str:
         for index in range(len(sample.repetitions))
     ]
     document = {"context": _context(run), "benchmarks": entries}
-    return json.dumps(document, indent=1) + "\n"
+    return json_text(document) + "\n"
 
 
 def _context(run: Run) -> dict[str, Any]:

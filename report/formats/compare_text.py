@@ -12,7 +12,7 @@ from dataclasses import replace
 from report.model.judgement import Verdict
 from report.stats.two_run_decision import repetitions_for
 from report.terms import numbers
-from report.terms.text_table import TextLine, TextTable, escaped, visible
+from report.terms.text_table import TextLine, TextTable, escaped, visible_line
 from report.verdict.run_changes import (
     BuildChange,
     ComparedCell,
@@ -54,15 +54,15 @@ def lines(compared: ComparedRuns, show_all: bool = False) -> list[TextLine]:
     shown += [TextLine(""), TextLine(summary(compared), "bold")]
     if command := confirming(compared):
         shown.append(TextLine(f"confirm   {command}"))
-    return [replace(line, text=visible(line.text)) for line in shown]
+    return [replace(line, text=visible_line(line.text)) for line in shown]
 
 
 def markdown(compared: ComparedRuns, show_all: bool = False) -> str:
     """Return the comparison as the text of one Markdown file."""
     table, hidden = _table(compared, show_all)
-    head = "\n".join(f"- {name}: {_marked(text)}" for name, text in header(compared))
-    title = f"# {_marked(f'{compared.base.name} → {compared.new.name}')}"
-    blocks = [title, f"**{_marked(summary(compared))}**", head, table.markdown()]
+    head = "\n".join(f"- {name}: {escaped(text)}" for name, text in header(compared))
+    title = f"# {escaped(f'{compared.base.name} → {compared.new.name}')}"
+    blocks = [title, f"**{escaped(summary(compared))}**", head, table.markdown()]
     columns = _COLUMNS_MEAN + (f" {_Q_MEANS}" if show_all else "")
     blocks.append(columns)
     if hidden:
@@ -72,20 +72,18 @@ def markdown(compared: ComparedRuns, show_all: bool = False) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _marked(text: str) -> str:
-    return escaped(visible(text))
+def differences(refused: NotComparable) -> list[str]:
+    """Return the differences for which runs cannot be compared."""
+    return [str(difference) for difference in refused.differences]
 
 
 def refusal(refused: NotComparable) -> str:
-    """Return why the runs cannot be compared, each difference on its own line."""
-    differences = "".join(
-        f"\n  {visible(str(difference))}" for difference in refused.differences
-    )
-    names = visible(f"{refused.base} and {refused.new}")
+    """Return why the runs cannot be compared."""
+    names = f"{refused.base} and {refused.new}"
     reason = "their rates mean different things"
     if refused.has_no_shared_cell:
         reason = "they have no cell in common"
-    return f"{names} cannot be compared: {reason}{differences}"
+    return f"{names} cannot be compared: {reason}"
 
 
 def header(compared: ComparedRuns) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from report.gate.gate_text import conclusion, sentence, summary
 from report.gate.gate_verdict import NOTHING, PASSED, Gate, GateOutcome
+from report.terms.text_table import visible_line
 from report.words.verdict_rows import Kind, VerdictRow
 
 _TAGS: Mapping[str, str] = {
@@ -87,7 +88,8 @@ def render(gate: Gate, code: int) -> str:
 
 def _output(gate: Gate, code: int) -> str:
     hints = [f"confirm: {hint}" for hint in gate.hints] if gate.slower else []
-    return "\n".join([summary(gate), *hints, *gate.differences, conclusion(gate, code)])
+    lines = [summary(gate), *hints, *gate.differences, conclusion(gate, code)]
+    return "\n".join(map(visible_line, lines))
 
 
 def _name(row: VerdictRow) -> tuple[str, str]:
@@ -114,7 +116,9 @@ def _case(name: tuple[str, str], tag: str, message: str) -> str:
 
 def _attributes(values: dict[str, str]) -> str:
     pairs = values.items()
-    return "".join(f" {key}={quoteattr(_allowed(text))}" for key, text in pairs)
+    return "".join(
+        f" {key}={quoteattr(_allowed(visible_line(text)))}" for key, text in pairs
+    )
 
 
 def _text(text: str) -> str:

@@ -56,7 +56,14 @@ _HIDING_ESCAPE = re.compile(rb"\\[bfru]")
 
 
 class ResultsError(Exception):
-    """A results file that cannot be used; str() is fit for the user."""
+    """A results file that cannot be used; str() is fit for the user.
+
+    `listed` are lines below it.
+    """
+
+    def __init__(self, message: str, *listed: str) -> None:
+        super().__init__(message)
+        self.listed = listed
 
 
 @dataclass(frozen=True)
@@ -207,7 +214,7 @@ def remedied() -> Iterator[None]:
     try:
         yield
     except ResultsError as error:
-        raise ResultsError(f"{error}; {DAMAGED}") from None
+        raise ResultsError(f"{error}; {DAMAGED}", *error.listed) from None
 
 
 def keys_of(schema_name: str, part: str) -> tuple[str, ...]:

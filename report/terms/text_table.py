@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -20,6 +21,9 @@ _MARKUP = re.compile(r"[\\`*_{}\[\]<>&|#~]")
 # (which can reverse the direction of text), surrogates and unassigned code points
 # are all in category "C".
 _ENDS = ("Zl", "Zp")
+# What begins a command to GitHub's runner in a log: the first only after blanks, the
+# second anywhere (actions/runner, ActionCommand.cs).
+_COMMANDS = re.compile(r"^(\s*):(?=:)|#(?=#\[)")
 # ASCII replacements, for streams that cannot encode these characters.
 _PLAIN = str.maketrans(
     {
@@ -98,6 +102,12 @@ class TextTable:
         return "  ".join(f"{c:{sign}{width}}" for c, sign, width in parts).rstrip()
 
 
+def json_text(document: object, *, is_ascii: bool = True) -> str:
+    """Return an indented JSON document that is safe in a log, too: see visible()."""
+    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=is_ascii)
+    return text.replace("##[", "##\\u005b")
+
+
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """Return rows of values as CSV; None becomes an empty field."""
     text = io.StringIO()
@@ -108,8 +118,8 @@ def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return the text with backslashes before all Markdown markup."""
-    return _MARKUP.sub(lambda match: "\\" + match[0], text)
+    """Return the text as one visible line, with backslashes before Markdown markup."""
+    return _MARKUP.sub(lambda match: "\\" + match[0], visible_line(text))
 
 
 def plain(text: str) -> str:
@@ -118,7 +128,16 @@ def plain(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return the text with "?" for characters that are invisible or control output."""
+    """Return the text with "?" for what is invisible, or controls output or a log."""
+    return _COMMANDS.sub(r"\1?", _printed(text))
+
+
+def visible_line(text: str) -> str:
+    """Return the text as one visible line, with the blanks that it has."""
+    return visible(" ".join(text.splitlines()))
+
+
+def _printed(text: str) -> str:
     if text.isprintable():
         return text
     kinds = map(unicodedata.category, text)
@@ -134,7 +153,7 @@ def printable(text: str) -> str:
     A carriage return ends a line, as progress that an engine prints has it.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return "\n".join("\t".join(map(visible, line.split("\t"))) for line in lines)
+    return "\n".join("\t".join(map(_printed, line.split("\t"))) for line in lines)
 
 
 def one_line(text: str) -> str:

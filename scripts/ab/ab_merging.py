@@ -88,11 +88,10 @@ def merged_ab(
     first = parts[0]
     for part in parts[1:]:
         if differences := differences_of(_planned(first), _planned(part)):
-            listed = "\n  ".join(differences)
             raise ResultsError(
-                f"{part.path} and {first.path} are not shards of the same A/B run:\n"
-                f"  {listed}\n"
-                "merge only shards of one command, and of the same two builds"
+                f"{part.path} and {first.path} are not shards of the same A/B run;"
+                " merge only shards of one command, and of the same two builds:",
+                *differences,
             )
     known = {name: m for part in parts for name, m in machines_of(part).items()}
     check_known(without, known)

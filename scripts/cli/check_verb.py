@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 import os
 import re
 import sys
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from report.terms.text_table import json_text
 from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import ChoiceType, ShareType, check_globs
@@ -254,7 +254,7 @@ def _rendered(gate: Gate, code: int, kind: str) -> str | list[TextLine]:
     if kind == "json":
         from report.gate.gate_text import document
 
-        return json.dumps(document(gate, code), indent=1, allow_nan=False) + "\n"
+        return json_text(document(gate, code)) + "\n"
     if kind == "junit":
         from report.gate.gate_junit import render
 

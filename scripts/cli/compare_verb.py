@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from report.terms.text_table import json_text
 from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import ChoiceType, ShareType, check_globs, matching
@@ -105,7 +105,8 @@ def compare(
         if isinstance(compared, NotComparable):
             if kind == "json":
                 put(_json(compared, _NOT_COMPARABLE), output, color)
-            return print_error(text.refusal(compared), _NOT_COMPARABLE)
+            listed = text.differences(compared)
+            return print_error(text.refusal(compared), _NOT_COMPARABLE, *listed)
         code = compared.exit_code(fail_on)
         put(_rendered(compared, kind, show_all, code), output, color)
         if code == _NOT_COMPARABLE:
@@ -143,7 +144,7 @@ def _json(compared: ComparedRuns | NotComparable, code: int) -> str:
         if isinstance(compared, ComparedRuns)
         else refusal_document(compared, code)
     )
-    return json.dumps(content, indent=1, allow_nan=False) + "\n"
+    return json_text(content) + "\n"
 
 
 def _rendered(

@@ -1,6 +1,5 @@
 """kvmatrix doctor: is this machine fit for benchmarking?"""
 
-import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +29,7 @@ from scripts.planning.found_engines import (
 from scripts.request import options
 from scripts.request.selection import read_config, suite_of
 from scripts.show.listing import suite_plan
-from scripts.show.output import Output
+from scripts.show.output import Output, say_json, shown_line
 from scripts.store.own_files import work_folder
 from scripts.store.run_places import WORK_FOLDER
 from scripts.store.run_store import create_usable, sole_user
@@ -146,9 +145,9 @@ def _show(
     probed: ProbeResults,
 ) -> None:
     if output.as_json:
-        click.echo(json.dumps(document(findings, known, probed), indent=1))
+        say_json(document(findings, known, probed))
         return
     console = output.stdout()
     width = min(console.width, _WIDTH) if console.is_terminal else _WIDTH
     for line in lines(findings, machine_line(known), width):
-        console.print(line, soft_wrap=True)
+        console.print(shown_line(line), soft_wrap=True)

@@ -1,6 +1,5 @@
 """kvmatrix durability: what survives when the power is cut."""
 
-import json
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +45,7 @@ from scripts.show.durability_view import (
     dry_run_lines,
     progress_view,
 )
-from scripts.show.output import Output, print_note
+from scripts.show.output import Output, print_note, say, say_json
 from scripts.store.run_places import (
     CannotStart,
     RunPlaces,
@@ -200,7 +199,8 @@ def _plan(
     block_log = runner.places.build_dir / BLOCK_LOG
     impossible = requisites(suite.methods, suite.file_systems, block_log)
     if wanted.methods and any(impossible.values()):
-        raise CannotStart("\n  ".join(_why(impossible)), UNFIT)
+        first, *others = _why(impossible)
+        raise CannotStart(first, UNFIT, *others)
     trials = planned_trials(settings, suite, impossible, wanted.seed)
     return DurabilityPlan(
         run=new_name(runner.places.results, f"durability-{suite.name}"),
@@ -252,9 +252,9 @@ def _why(impossible: Mapping[str, str]) -> list[str]:
 
 def _show_plan(plan: DurabilityPlan, output: Output) -> int:
     if output.as_json:
-        click.echo(json.dumps(dry_run_document(plan), indent=1))
+        say_json(dry_run_document(plan))
     else:
-        click.echo("\n".join(dry_run_lines(plan)))
+        say(*dry_run_lines(plan))
     return 0
 
 
@@ -301,10 +301,10 @@ def _replay(file: Path, places: RunPlaces, system: SystemAccess, output: Output)
         result = replay(file, document, engine, places.build_dir, work, stop)
     if output.as_json:
         answer = {"outcome": result.outcome, "found": result.found}
-        click.echo(json.dumps({**answer, "same": result.is_same}, indent=1))
+        say_json({**answer, "same": result.is_same})
     else:
         words = shlex.join(document["flags"])
-        click.echo(f"{document['setting']} on {document['fs']}: {words}")
-        click.echo(f"then  {document['outcome']}: {document['found']}")
-        click.echo(f"now   {result.outcome}: {result.found}")
+        say(f"{document['setting']} on {document['fs']}: {words}")
+        say(f"then  {document['outcome']}: {document['found']}")
+        say(f"now   {result.outcome}: {result.found}")
     return 0 if result.is_same else 1

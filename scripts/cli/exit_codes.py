@@ -21,13 +21,14 @@ def exit_code_of(work: Callable[[], int]) -> int:
     """Run a verb; turn its errors into one message and an exit code."""
     try:
         return work()
-    except (ConfigError, ResultsError, FolderLocked) as error:
+    except (ConfigError, FolderLocked) as error:
         return print_error(str(error), 2)
+    except ResultsError as error:
+        return print_error(str(error), 2, *error.listed)
     except (CannotStart, Unfit) as error:
-        return print_error(str(error), error.exit_code)
+        return print_error(str(error), error.exit_code, *error.listed)
     except CannotResume as error:
-        lines = "\n  ".join(error.changes)
-        return print_error(f"{CANNOT_RESUME}:\n  {lines}", 2)
+        return print_error(f"{CANNOT_RESUME}:", 2, *error.changes)
     except DiskFull as error:
         remedy = "free some space or choose another directory"
         return print_error(f"{error}; nothing was {error.lost}; {remedy}", 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from report.terms.text_table import json_text
 from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import (
@@ -21,7 +21,7 @@ from scripts.request.option_types import (
     matching,
 )
 from scripts.request.verb_group import HelpGroup
-from scripts.show.output import print_error, shown
+from scripts.show.output import print_error, say, shown
 from scripts.store.run_store import JUDGED_KINDS, find_run
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def add(
         ]
         for entry in entries:
             path, is_new = add(history_dir, entry)
-            click.echo(f"{shown(path)}{'' if is_new else ' (already there)'}")
+            say(f"{shown(path)}{'' if is_new else ' (already there)'}")
         return 0
 
     sys.exit(exit_code_of(work))
@@ -194,13 +194,13 @@ def _show(
         from scripts.show import history_otava
 
         recent = entries[-last:] if last else entries
-        click.echo(shown(history_otava.write(output, recent, selected)))
+        say(shown(history_otava.write(output, recent, selected)))
         return 0
     from scripts.show.print_lines import put
 
     put(_rendered(history, kind), output, color)
     if output is not None and is_file:
-        click.echo(shown(output))
+        say(shown(output))
     if open_it:
         click.launch(str(output))
     return 0
@@ -217,5 +217,5 @@ def _rendered(history: HistoryView, kind: str) -> str | list[TextLine]:
         return history_documents.csv_document(history)
     if kind == "json":
         document = history_documents.document(history)
-        return json.dumps(document, indent=1, allow_nan=False) + "\n"
+        return json_text(document) + "\n"
     return history_text.lines(history)

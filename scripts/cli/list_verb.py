@@ -1,6 +1,5 @@
 """kvmatrix list: engines, scenarios, suites, cells and runs."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from scripts.request import options
 from scripts.request.option_types import names
 from scripts.request.selection import chosen_engines, read_config, suite_of
 from scripts.show.listing import Document, list_document, list_lines, shows_broken
-from scripts.show.output import print_note
+from scripts.show.output import print_note, say, say_json
 from scripts.show.run_list import run_entries
 
 _LISTS = ("engines", "scenarios", "suites", "cells", "runs")
@@ -73,12 +72,12 @@ def list_command(
         else:
             document = _configured(system, what, suite, engines, build_dir, configs_dir)
         if as_json:
-            click.echo(json.dumps(document, indent=1))
+            say_json(document)
         elif what == "runs" and not document["runs"]:
             create = "create one with: scripts/kvmatrix run quick"
             print_note(f"no runs in {results_dir}; {create}")
         else:
-            click.echo("\n".join(list_lines(document, show_all=show_all)))
+            say(*list_lines(document, show_all=show_all))
         return 2 if shows_broken(document) else 0
 
     sys.exit(exit_code_of(work))

@@ -44,7 +44,10 @@ def _exit_code(system: Any) -> int:
             sys.stdout.flush()
             sys.stderr.flush()
     except OSError as error:  # of --help, or of a last flush
-        print(f"kvmatrix: {error.filename}: {error.strerror}", file=sys.stderr)
+        from report.terms.text_table import visible_line
+
+        text = visible_line(f"kvmatrix: {error.filename}: {error.strerror}")
+        print(text, file=sys.stderr)
         return CANNOT_WRITE
     return code
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -37,7 +36,7 @@ from scripts.fleet.merging import (
 from scripts.request import options
 from scripts.request.selection import read_config
 from scripts.request.shard_options import MachineType
-from scripts.show.output import Output, Result, print_note, shown
+from scripts.show.output import Output, Result, print_note, say, say_json, shown
 from scripts.show.run_output import written_report
 from scripts.show.run_summary import MergedResult
 from scripts.store.known_passports import with_passports
@@ -254,13 +253,13 @@ def _show(
         head = {"run": made.path.name, "machines": names}
         found = {"missing": made.missing, "notes": made.notes}
         document = {**head, **result.document(), **found, **places}
-        click.echo(json.dumps(document, indent=1))
+        say_json(document)
         return
     result.show(output, is_ended=True)
     show_notes(made)
     more = f" and {len(names) - _NAMED} more" if names[_NAMED:] else ""
     machines = numbers.count(len(names), "machine")
-    click.echo(f"machines  {machines}: {', '.join(names[:_NAMED])}{more}")
+    say(f"machines  {machines}: {', '.join(names[:_NAMED])}{more}")
     for key, word in (("path", "results"), ("report", "report")):
         if places[key]:
-            click.echo(f"{word:<9} {places[key]}")
+            say(f"{word:<9} {places[key]}")

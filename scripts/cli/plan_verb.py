@@ -1,6 +1,5 @@
 """kvmatrix plan: the needs of a suite at a size, predicted from smaller sizes."""
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +32,7 @@ from scripts.request.selection import (
 )
 from scripts.show.estimate_text import document, text
 from scripts.show.live import view_for
-from scripts.show.output import Output, print_error
+from scripts.show.output import Output, print_error, say, say_json
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
 from scripts.store.run_store import all_runs, find_run
 
@@ -203,12 +202,11 @@ def _print_estimate(
         samples, measured = _against(places, learn.against, plan, samples)
     estimate = estimate_suite(plan, samples, room)
     if output.as_json:
-        click.echo(json.dumps(document(estimate, plan, room, measured), indent=1))
+        say_json(document(estimate, plan, room, measured))
     else:
-        click.echo("\n".join(text(estimate, room, measured)))
+        say(*text(estimate, room, measured))
     if estimate.unfit:
-        listed = "\n  ".join(map(str, estimate.unfit))
-        return print_error(f"this run does not fit:\n  {listed}", _UNFIT)
+        return print_error("this run does not fit:", _UNFIT, *map(str, estimate.unfit))
     if estimate.unknown:
         return _print_unknown(estimate.unknown, plan, samples, learn)
     return 0

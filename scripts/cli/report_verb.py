@@ -8,7 +8,7 @@ import click
 from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import ChoiceType
-from scripts.show.output import shown
+from scripts.show.output import say, shown
 from scripts.store.report_file import FORMATS, target_of, write_report
 from scripts.store.run_store import EVERY_KIND, find_run
 
@@ -59,7 +59,7 @@ def report(
             raise click.UsageError("--open needs a file; add -o FILE")
         target = write_report(path, kind, output)
         if target is not None:
-            click.echo(shown(target))
+            say(shown(target))
             if open_it:
                 click.launch(str(target))
         return 0

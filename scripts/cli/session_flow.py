@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
-import click
-
 from scripts.doctor.doctor_progress import progress_on
 from scripts.doctor.finding_text import EXIT_UNFIT
 from scripts.measure.events import P, SessionResult
 from scripts.measure.session import Session
-from scripts.show.output import Output, Result, print_error, shown
+from scripts.show.output import Output, Result, print_note, say, say_json, shown
 from scripts.show.run_output import written_report
 
 _NO_REPORT = 2  # a requested file could not be written; any other exit code wins
@@ -38,14 +34,15 @@ def conclude(
     shown_places = {key: shown(path) if path else None for key, path in places.items()}
     if output.as_json:
         document = {**result.document(), "exit": code, **shown_places}
-        click.echo(json.dumps(document, indent=1, allow_nan=False))
+        say_json(document)
     else:
         result.show(output, is_ended=not ending.exit_code)
-        click.echo(f"results   {shown_places['path']}")
+        say(f"results   {shown_places['path']}")
         if report:
-            click.echo(f"report    {shown_places['report']}")
+            say(f"report    {shown_places['report']}")
     if ending.exit_code and not result.is_whole:
         why = f"{ending.message}; " if ending.message else ""
-        more = "" if ending.exit_code == EXIT_UNFIT else f"; continue with:\n  {resume}"
-        print_error(f"{why}{result.kept} are kept{more}", code)
+        can_resume = ending.exit_code != EXIT_UNFIT
+        more = ["; continue with:", resume] if can_resume else [""]
+        print_note(f"{why}{result.kept} are kept{more[0]}", *more[1:])
     return code

@@ -23,9 +23,13 @@ _COUNTING_TOOLS = ("strace", "valgrind")
 
 
 class Unfit(Exception):
-    """A strict run does not start on this machine; the message has the reasons."""
+    """A strict run does not start on this machine; `listed` are the reasons."""
 
     exit_code = EXIT_UNFIT
+
+    def __init__(self, message: str, *listed: str) -> None:
+        super().__init__(message)
+        self.listed = listed
 
 
 def subject_of(
@@ -77,5 +81,5 @@ def admit(subject: Subject, probes: Probes, notify: Progress | None) -> list[Fin
         return examine(subject)
     findings, _ = full(subject, probes, notify)
     if any(finding.level is Severity.FAIL for finding in findings):
-        raise Unfit(refusal(findings))
+        raise Unfit(*refusal(findings))
     return findings

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from rich.text import Text
@@ -79,8 +80,8 @@ def summary(findings: Sequence[Finding]) -> str:
     return f"doctor: {text}; see scripts/kvmatrix doctor"
 
 
-def refusal(findings: Sequence[Finding]) -> str:
-    """Return why a strict run does not start."""
+def refusal(findings: Sequence[Finding]) -> list[str]:
+    """Return why a strict run does not start, in lines."""
     failed = [finding for finding in findings if finding.level is Severity.FAIL]
-    parts = [f"  {f.name}: {f.found}\n    fix: {f.remedy}" for f in failed]
-    return "\n".join(["this machine is unfit to measure on (--strict):", *parts])
+    parts = ((f"{f.name}: {f.found}", f"  fix: {f.remedy}") for f in failed)
+    return ["this machine is unfit to measure on (--strict):", *chain(*parts)]

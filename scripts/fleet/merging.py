@@ -178,11 +178,10 @@ def check_alike(parts: Sequence[ShardFolder]) -> None:
     first = parts[0]
     for part in parts[1:]:
         if differences := differences_of(first.planned, part.planned):
-            listed = "\n  ".join(differences)
             raise ResultsError(
-                f"{part.path} and {first.path} are not shards of the same run:\n"
-                f"  {listed}\n"
-                "merge only shards of one commit, build and command"
+                f"{part.path} and {first.path} are not shards of the same run;"
+                " merge only shards of one commit, build and command:",
+                *differences,
             )
     known: dict[str, tuple[Path, Mapping[str, object]]] = {}
     for part in parts:

@@ -55,10 +55,9 @@ class PlannedRun(Generic[P]):
 def check_like(own: PlannedRun[P], expected: PlannedRun[P], place: Path) -> None:
     """Raise CannotStart unless a plan is that of a file, but for the machine."""
     if found := differences_of(expected, own):
-        listed = "\n  ".join(found)
+        remedy = "give it the same commit, build, configuration and kind of file system"
         raise CannotStart(
-            f"{CANNOT_TAKE_PART} in the run of {place}:\n  {listed}\n"
-            "give it the same commit, build, configuration and kind of file system"
+            f"{CANNOT_TAKE_PART} in the run of {place}; {remedy}:", 2, *found
         )
 
 

@@ -268,12 +268,11 @@ def note_own_defaults(config: Config, selection: Selection) -> None:
     chosen = [config.scenarios[name] for name in selection.scenarios]
     bare = dict.fromkeys(s.family or s.name for s in chosen if s.is_bare)
     for name in bare if engines else ():
-        click.echo(
-            f"kvmatrix: note: scenario {name} has neither extends nor [settings]:"
+        print_note(
+            f"note: scenario {name} has neither extends nor [settings]:"
             f" {engines} use their own defaults; add extends = "
             f'"{_BASELINE}" for the settings of {_BASELINE}, or an empty [settings] to'
-            " keep the defaults",
-            err=True,
+            " keep the defaults"
         )
 
 

@@ -9,11 +9,14 @@ from typing import Any
 import click
 
 from report.config.toml_table import nearest, unknown
+from report.terms import numbers
 from report.terms.recorded_command import recorded_command
 from report.terms.text_table import one_line
 
 _SIMILAR = 0.7  # of an option that is suggested
-_EXTRA = "Got unexpected extra argument"
+_EXTRA = re.compile(r"Got unexpected extra argument(s?) \((.*)\)", re.DOTALL)
+_NAMED = 8  # words that are not expected
+_MOST_CHARS = 1000  # of an error
 # Of click: a path of the wrong kind.
 _WRONG_KIND = re.compile(r"(Directory|File) (.+) is a (file|directory)\.", re.DOTALL)
 # What lists the values of a missing argument, by the argument's name in the help.
@@ -32,7 +35,11 @@ def plain_errors() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:
         raise  # its message is --help
     except click.UsageError as error:
-        raise click.UsageError(one_line(_problem(error)), error.ctx) from None
+        problem = one_line(_problem(error))
+        if len(problem) > _MOST_CHARS:
+            half = _MOST_CHARS // 2
+            problem = f"{problem[:half]} ... {problem[-half:]}"
+        raise click.UsageError(problem, error.ctx) from None
 
 
 def _problem(error: click.UsageError) -> str:
@@ -61,8 +68,12 @@ def _problem(error: click.UsageError) -> str:
             return f"{name}: {message}" if name else message
         case click.BadOptionUsage() | click.BadArgumentUsage():
             return _plain(error.message)
-    if error.message.startswith(_EXTRA):
-        return f"{error.message.removeprefix('Got ')}; see --help"
+    if match := _EXTRA.fullmatch(error.message):
+        words = match[2].split(" ")
+        more = len(words) - _NAMED
+        rest = f" and {numbers.count(more, 'more word')}" if more > 0 else ""
+        named = " ".join(words[:_NAMED])
+        return f"unexpected extra argument{match[1]} ({named}{rest}); see --help"
     return error.message
 
 

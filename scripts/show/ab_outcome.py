@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from rich.text import Text
+
 from report.formats.ab_text import ab_document, lines
 from report.model.ab_plan import AbPlan
-from report.terms.text_table import TextLine
+from report.terms.text_table import TextLine, visible_line
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.words.ab_words import reason_of
@@ -54,7 +56,7 @@ class AbShardOutcome(Result):
         console = output.stdout()
         console.print(f"shard     {self._shard}: {self.kept} on {self._shard.machine}")
         for name in self._failed:
-            console.print(f"failed    {name}", soft_wrap=True)
+            console.print(Text(visible_line(f"failed    {name}")), soft_wrap=True)
         if is_ended:
             console.print(MERGE_NEXT)
 

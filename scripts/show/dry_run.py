@@ -1,11 +1,8 @@
 """The plan of a run: predicted time and disk space, per cell and in total."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
-
-import click
 
 from report.model.plan import Plan
 from report.terms import numbers
@@ -18,7 +15,7 @@ from scripts.planning.disk_room import (
     needed_bytes,
 )
 from scripts.planning.order import ScheduledRepetition, scheduled_repetitions
-from scripts.show.output import Output
+from scripts.show.output import Output, say, say_json
 from scripts.store.run_places import RunPlaces
 
 
@@ -147,7 +144,7 @@ def show_dry_run(
 ) -> int:
     """Print what a run would do; return the exit code."""
     if output.as_json:
-        click.echo(json.dumps(document, indent=1))
+        say_json(document)
     else:
-        click.echo("\n".join(lines_of(document)))
+        say(*lines_of(document))
     return 0

@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import click
-
 from report.config.config_types import Config
 from report.durability.durability_folder import final_trials, load_durability
 from scripts.durability.durability_session import DurabilityEnding, DurabilitySession
 from scripts.measure.runner import Runner
 from scripts.show.durability_view import progress_view, show_result
-from scripts.show.output import Output, print_note, shown
+from scripts.show.output import Output, print_note, say, shown
 from scripts.show.run_output import written_report
 from scripts.store.run_places import RunPlaces, resume_command
 
@@ -43,11 +41,11 @@ def conclude_durability(
         report = written_report(ending.path)
     show_result(ending.passport, ending.path, output)
     if not output.as_json:
-        click.echo(f"results   {shown(ending.path)}")
+        say(f"results   {shown(ending.path)}")
         if report:
-            click.echo(f"report    {shown(report)}")
+            say(f"report    {shown(report)}")
     if ending.exit_code or failed:
         why = ending.message or "some trials failed"
         command = resume_command(ending.plan.run, places)
-        print_note(f"{why}; what was tried is kept; continue with:\n  {command}")
+        print_note(f"{why}; what was tried is kept; continue with:", command)
     return code

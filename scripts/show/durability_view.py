@@ -1,13 +1,11 @@
 """What a person sees of a durability run: its plan, its progress, what was found."""
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import click
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -20,9 +18,9 @@ from rich.progress import (
 from report.durability.durability_plan import DurabilityPlan, PlannedTrial
 from report.formats.passport_formats import summary_lines
 from report.terms import numbers
-from report.terms.text_table import TableRow, TextTable
+from report.terms.text_table import TableRow, TextTable, visible_line
 from scripts.durability.laboratory import TrialEvent, TrialProgress
-from scripts.show.output import Output, shown
+from scripts.show.output import Output, say, say_json, shown
 from scripts.trials.trial_spec import FULL, KILL, LOG, SHUTDOWN, TrialSpec
 
 # Measured on two cores with two workers: of one state, and of starting a trial.
@@ -115,7 +113,7 @@ class _PlainLines:
         else:
             return
         self._printed_s = now
-        self._console.print(line, soft_wrap=True, markup=False)
+        self._console.print(visible_line(line), soft_wrap=True, markup=False)
 
 
 class _Bars:
@@ -136,7 +134,8 @@ class _Bars:
             self._done += event.spec.states
             if event.record["status"] != "ok" or event.record.get("violations"):
                 text = f"{_name(event.spec)}: {outcome_text(event.record)}"
-                self._bar.console.print(text, soft_wrap=True, markup=False)
+                console = self._bar.console
+                console.print(visible_line(text), soft_wrap=True, markup=False)
         states = self._done + sum(self._running.values())
         self._bar.update(self._task, completed=states, description=_name(event.spec))
 
@@ -165,6 +164,6 @@ def _name(spec: TrialSpec) -> str:
 def show_result(passport: Mapping[str, Any], folder: Path, output: Output) -> None:
     """Print the passport of a run in a folder: tables, or the document with --json."""
     if output.as_json:
-        click.echo(json.dumps(passport, indent=1, allow_nan=False))
+        say_json(passport)
         return
-    click.echo("\n".join(summary_lines(passport, shown(folder))))
+    say(*summary_lines(passport, shown(folder)))

@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from report.terms import numbers
-from report.terms.text_table import visible
+from report.terms.text_table import visible_line
 from scripts.fleet.fleet_folder import Fleet
 from scripts.fleet.fleet_progress import FleetProgress, FleetView
 from scripts.fleet.fleet_site import SLURM, FleetSite
@@ -75,7 +75,7 @@ class PlainFleet(FleetView):
         self._print(f"warning: {text}")
 
     def _print(self, text: str) -> None:
-        self._console.print(Text(visible(text)), soft_wrap=True)
+        self._console.print(Text(visible_line(text)), soft_wrap=True)
 
 
 class LiveFleet(PlainFleet):
@@ -99,7 +99,7 @@ class LiveFleet(PlainFleet):
         for running in progress.running[:_MOST_RUNNING]:
             name = self._fleet.block(running.block).name
             done = numbers.count(running.repetitions, "repetition")
-            lines.append(Text(visible(f"{running.node}  {name}  {done} on disk")))
+            lines.append(Text(visible_line(f"{running.node}  {name}  {done} on disk")))
         if more := progress.running[_MOST_RUNNING:]:
             lines.append(Text(f"and {len(more)} more"))
         return lines
@@ -113,7 +113,7 @@ def dry_run_text(fleet: Fleet, site: FleetSite, as_json: bool) -> str:
     """Return what a fleet would do, for people or programs."""
     if as_json:
         return json.dumps(_fleet_document(fleet, site), indent=1, allow_nan=False)
-    return "\n".join(_fleet_lines(fleet, site))
+    return "\n".join(map(visible_line, _fleet_lines(fleet, site)))
 
 
 def _fleet_document(fleet: Fleet, site: FleetSite) -> dict[str, Any]:

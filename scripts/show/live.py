@@ -14,7 +14,7 @@ from rich.text import Text
 
 from report.model.plan import CANARY, Plan
 from report.terms import numbers
-from report.terms.text_table import visible
+from report.terms.text_table import visible_line
 from scripts.machine.child_process import TICK_S
 from scripts.measure.events import (
     CellProgress,
@@ -160,7 +160,7 @@ def finished_line(board: Board, event: RepetitionFinished) -> str:
 
 
 def _print(console: Console, line: str) -> None:
-    console.print(Text(visible(line.replace("\n", " "))), soft_wrap=True)
+    console.print(Text(visible_line(line)), soft_wrap=True)
 
 
 class TerminalView(View):

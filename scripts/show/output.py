@@ -8,10 +8,12 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from report.terms import titles
-from report.terms.text_table import visible
+from report.terms.text_table import json_text, visible_line
 
+_MESSAGE_CHARS = 3000
 MERGE_NEXT = "next      scripts/kvmatrix merge, with all other shards"
 
 
@@ -95,15 +97,35 @@ class Result(ABC):
         """Print it, with the next step if the session was not interrupted."""
 
 
-def print_note(message: str) -> None:
-    """Print a message of one or more lines on stderr, without control characters."""
-    lines = map(visible, message.split("\n"))
-    click.echo("kvmatrix: " + "\n".join(lines), err=True)
+def say(*lines: str) -> None:
+    """Print lines on stdout: no name in one of them begins another, or a command."""
+    for line in lines:
+        click.echo(visible_line(line))
 
 
-def print_error(message: str, exit_code: int) -> int:
-    """Print an error on stderr; return the exit code."""
-    print_note(message)
+def say_json(document: object) -> None:
+    """Print a document on stdout."""
+    click.echo(json_text(document))
+
+
+def shown_line(line: Text) -> Text:
+    """Return a line of a console as one that say() would print."""
+    text = visible_line(line.plain)
+    return line if text == line.plain else Text(text, line.style)
+
+
+def print_note(message: str, *listed: str) -> None:
+    """Print a message on stderr, on one line, and what it lists below."""
+    head = visible_line(message)
+    if len(head) > _MESSAGE_CHARS:
+        head = f"{head[: _MESSAGE_CHARS // 2]} ... {head[-_MESSAGE_CHARS // 2 :]}"
+    for line in (f"kvmatrix: {head}", *(f"  {visible_line(item)}" for item in listed)):
+        click.echo(line, err=True)
+
+
+def print_error(message: str, exit_code: int, *listed: str) -> int:
+    """Print an error on stderr, as print_note(); return the exit code."""
+    print_note(message, *listed)
     return exit_code
 
 

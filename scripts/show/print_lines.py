@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from report.terms.text_table import TextLine, plain, visible
+from report.terms.text_table import TextLine, plain, visible_line
 from scripts.show.output import ASCII, Output, glyphs_for
 from scripts.store.whole_file import write_whole
 
@@ -21,7 +21,7 @@ def print_lines(lines: Iterable[TextLine], output: Output) -> None:
     console = output.stdout()
     is_ascii = glyphs_for(console.encoding) is ASCII
     for line in lines:
-        text = visible(plain(line.text) if is_ascii else line.text)
+        text = visible_line(plain(line.text) if is_ascii else line.text)
         console.print(Text(text, _STYLES.get(line.style, "")), soft_wrap=True)
 
 
@@ -29,7 +29,7 @@ def put(report: str | list[TextLine], output: Path | None, color: str) -> None:
     """Write a report to a file, or to stdout if `output` is "-" or None."""
     text = report
     if not isinstance(text, str):
-        text = "".join(f"{line.text}\n" for line in text)
+        text = "".join(f"{visible_line(line.text)}\n" for line in text)
     if output is not None and str(output) != "-":
         write_whole(output, text, "-o")
     elif isinstance(report, str):

@@ -24,7 +24,14 @@ from scripts.show.live_table import (
     legend_lines,
     table_lines,
 )
-from scripts.show.output import MERGE_NEXT, Glyphs, Output, Result, glyphs_for
+from scripts.show.output import (
+    MERGE_NEXT,
+    Glyphs,
+    Output,
+    Result,
+    glyphs_for,
+    shown_line,
+)
 
 _PIPE_WIDTH = 200
 _STAYS_BUSY = (
@@ -149,7 +156,7 @@ def _print_summary(board: Board, lines: Iterable[Record], output: Output) -> Non
     width = console.width if console.is_terminal else None
     glyphs = glyphs_for(console.encoding)
     for line in summary_lines(board, width, glyphs, lines):
-        console.print(line, soft_wrap=True)
+        console.print(shown_line(line), soft_wrap=True)
 
 
 class MergedResult(Result):

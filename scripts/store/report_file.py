@@ -12,7 +12,7 @@ from report.durability.durability_plan import DURABILITY_PLAN
 from report.exchange.exported_cells import left_out
 from report.model.record import LINES
 from report.model.run import Run
-from report.terms.text_table import visible
+from report.terms.text_table import visible_line
 from report.trust.judge import load_run
 from scripts.store.own_files import refuse_link
 from scripts.store.run_places import CannotStart
@@ -77,7 +77,7 @@ def write_report(
     else:
         text = _exchange(path, kind) if kind in _EXCHANGE else _report(path, kind, run)
     if fault := _fault_of_lines(path / lines):
-        name = visible(str(path / lines))
+        name = visible_line(str(path / lines))
         click.echo(f"kvmatrix: warning: {name} {fault}", err=True)
     target = target_of(path, kind, output)
     if target is None:
@@ -145,4 +145,4 @@ def _print_left_out(path: Path, missing: Sequence[str], count: int) -> None:
     if len(missing) == count:
         raise CannotStart(f"{path}: no cell has a rate", _NOTHING_MEASURED)
     for cell in missing:
-        click.echo(f"left out: {visible(' '.join(cell.split()))}", err=True)
+        click.echo(f"left out: {visible_line(cell)}", err=True)

@@ -23,11 +23,14 @@ WORK_FOLDER = ".kvmatrix-work"  # below the data directory, like FOLDER
 
 
 class CannotStart(Exception):
-    """A command cannot start; the message says why and names a remedy."""
+    """A command cannot start; the message says why and names a remedy.
 
-    def __init__(self, message: str, exit_code: int = 2) -> None:
+    `listed` are lines below it.
+    """
+
+    def __init__(self, message: str, exit_code: int = 2, *listed: str) -> None:
         super().__init__(message)
-        self.exit_code = exit_code
+        self.exit_code, self.listed = exit_code, listed
 
 
 @dataclass(frozen=True)

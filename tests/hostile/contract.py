@@ -24,6 +24,7 @@ MOST_MESSAGE_CHARS = 500 + len(DAMAGED)
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 # Controls, formats (which can reverse text), surrogates, line and paragraph separators.
 _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_COMMAND = re.compile(r"(?m)^[^\S\n]*::|##\[")
 _FRAMES = re.compile(r'File "[^"]*/((?:report|scripts)/[^"]+)", line (\d+), in (\w+)')
 
 
@@ -117,7 +118,10 @@ def check_names_key(message: str, key: str) -> None:
 
 
 def check_visible(text: str, what: str) -> None:
-    """Raise Broken if a text has a character that can control a terminal."""
+    """Raise Broken if a text can control a terminal, or GitHub's runner by its log."""
+    if what not in ("html", "github") and (command := _COMMAND.search(text)):
+        line = text[command.start() :][:80]
+        raise Broken("command", f"in {what}: {line!r}", f"command in {what}")
     for c in text:
         if c != "\n" and unicodedata.category(c) in _CONTROLS:
             at = text.index(c)

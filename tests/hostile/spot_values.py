@@ -102,6 +102,8 @@ def _near(value: Any) -> Iterator[str]:
         for text in (f"{value}x", value[:-1], value.upper(), f" {value}", f"{value}\n"):
             yield json.dumps(text)
         yield json.dumps(f"{value}<b id=hostile>")
+        yield json.dumps(f"::error::{value}")
+        yield json.dumps(f"{value}\n::error::\t##[error]{value}")
         yield json.dumps([value])
     elif isinstance(value, list):
         for items in (value[::-1], value[1:], value + value, [value]):

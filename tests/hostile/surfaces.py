@@ -194,7 +194,7 @@ def _reports(
 
 
 def _gates(*words: str) -> dict[str, Surface]:
-    forms = {"text": "text", "github": "text", "junit": "junit", "json": "json"}
+    forms = {"text": "text", "github": "github", "junit": "junit", "json": "json"}
     return {
         f"check {kind} {' '.join(words[:1])}".strip(): verb(
             *("check", "{it}", "--format", kind, *words), exits=_GATE_EXITS, form=form
