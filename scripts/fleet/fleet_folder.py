@@ -156,6 +156,7 @@ def read_fleet(path: Path) -> Fleet:
     """Read the folder of a fleet.  Raises ResultsError, also if it has no plan."""
     file, plan = path / FLEET, path / WHOLE_PLAN
     check_name(path)
+    refuse_link(path)
     document = document_of(read_bytes(file), "fleet", str(file), _VERSIONS)
     fleet = Fleet(
         path=path,

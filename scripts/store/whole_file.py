@@ -12,19 +12,20 @@ from report.model.plan_document import PLAN
 from report.model.record import LINES
 
 _PLANS = {PLAN, AB_PLAN, DURABILITY_PLAN}
+OUTPUT = "-o"  # the option with which a user names any file
 _OF_RUNS = {*_PLANS, LINES, COUNTS_FILE, TRIALS, "environment.json"}
 
 
 def write_whole(target: Path, content: str | bytes, option: str = "") -> None:
     """Replace a file by a text or by bytes atomically.
 
-    A pipe or a device, and whatever is below /dev (/dev/stdout), is written to
-    directly.  Raises OSError, which names the target and the option that gave it, also
-    for a link (a folder from elsewhere must not decide which file is replaced) and for
-    what a run has measured.
+    A pipe or a device that -o names, and whatever is below /dev (/dev/stdout), is
+    written to directly.  Raises OSError, which names the target and the option that
+    gave it, also for a link (a folder from elsewhere must not decide which file is
+    replaced), for any other pipe or device, and for what a run has measured.
     """
     try:
-        _replace(target, _encoded(content))
+        _replace(target, _encoded(content), is_named=option == OUTPUT)
     except OSError as error:
         name, reason = f"{option} {target}".strip(), error.strerror or str(error)
         if not target.parent.exists():
@@ -42,7 +43,7 @@ def _encoded(content: str | bytes) -> bytes:
     return content.encode() if isinstance(content, str) else content
 
 
-def _replace(target: Path, content: bytes) -> None:
+def _replace(target: Path, content: bytes, *, is_named: bool) -> None:
     _refuse_run_file(target)
     is_device = target.is_absolute() and target.parts[1:2] == ("dev",)
     if target.is_symlink() and not is_device:
@@ -50,9 +51,11 @@ def _replace(target: Path, content: bytes) -> None:
             f"is a link to {os.readlink(target)}; name that file, or remove the link"
         )
         raise OSError(errno.ELOOP, reason)
-    if is_device or (target.exists() and not target.is_file()):
+    if is_device or (is_named and target.exists() and not target.is_file()):
         target.write_bytes(content)
         return
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "is not an ordinary file; remove it")
     building = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     building.unlink(missing_ok=True)
     try:

@@ -8,8 +8,8 @@ import pytest
 
 from report.stats import device_use, limiter, loop_course, steady_state
 from report.stats.steady_state import Shape, Window
-from scripts.regime.loop_device import disk_counts
 from scripts.machine.course import COLUMNS
+from scripts.regime.loop_device import disk_counts
 from tests.builders.honest_records import FILL, MIX, READ, WITH_WRITER
 from tests.builders.regime_records import counters
 
