@@ -55,6 +55,10 @@ def shared() -> _Table:
     }.items():
         edit = Set(PLAN, ("scenarios", 0, key), value)
         yield f"scenario: {key}", edit, refused(key)
+
+
+def machine() -> _Table:
+    """Yield edits of the facts of the machine, which a merged run does not have."""
     yield "machine: nothing", Set(PLAN, ("machine",), {}), refused("machine")
     for key in ("kernel", "device"):
         yield f"machine: no {key}", Drop(PLAN, ("machine", key)), refused(key)
@@ -78,9 +82,9 @@ def _named() -> _Table:
 
 def table() -> Iterator[Row]:
     """Yield the rows of A/B runs."""
-    for edits in (sides, shared, same_build):
+    for edits in (sides, shared, machine, same_build):
         yield from rows("resume A/B", "ab", edits())
     for edits in (sides, shared):
         yield from rows("resume --shard", "suspects", edits())
     for verb in ("check A/B", "report", "history add"):
-        yield from rows(verb, "ab", _named())
+        yield from rows(verb, "whole_ab", _named())

@@ -129,7 +129,7 @@ def _entries(home: Path) -> Iterator[tuple[str, bytes]]:
     yield ".", str(home.stat().st_mtime_ns).encode()
     for path in home.rglob("*"):
         status = path.lstat()
-        facts = f"{status.st_mode} {status.st_nlink} {status.st_mtime_ns} "
+        facts = f"{status.st_mode} {status.st_mtime_ns} "
         content = b""
         if path.is_symlink():
             content = os.readlink(path).encode()

@@ -24,12 +24,11 @@ from tests.places import BUILD
 from tests.strangers.canaries import Canaries
 from tests.strangers.forgery import forge
 from tests.strangers.jobs_in_process import in_process
-from tests.strangers.specimens import GIVEN, MISSING_BLOCK, Specimens
+from tests.strangers.specimens import GIVEN, MISSING_BLOCK, Specimens, system_of
 from tests.strangers.table_row import REFUSING, VERBS, Row, accepted
 from tests.support.command_line import CommandResult
 from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab
-from tests.support.quiet_machine import quiet_machine
 
 _HANGS_S = 30
 _WRITABLE = ("results", "data", "merged", "more")  # folders of the victim
@@ -162,7 +161,7 @@ def meet(row: Row, specimens: Specimens, home: Path, library: Path) -> Encounter
         before, quiet = _contents(lab.root), canaries.state()
         assert bool(row.edits) == (before != handed), "an edit that changes nothing"
         commands: list[list[str]] = []
-        system = quiet_machine(lambda v: WatchedExecutor(v, commands=commands))
+        system = system_of(row.given, lambda v: WatchedExecutor(v, commands=commands))
         words = words_of(row.verb, lab, it)
         with _patience(), _no_replay(), in_process(system) as call:
             done = call(words)
@@ -202,10 +201,12 @@ def _contents(root: Path) -> Mapping[str, bytes]:
             content = os.readlink(path).encode()
         elif path.is_file():
             content = path.read_bytes()
-        found[str(path.relative_to(root))] = f"{status.st_mode} ".encode() + content
+        facts = f"{status.st_mode} {0 if path.is_dir() else status.st_nlink} "
+        found[str(path.relative_to(root))] = facts.encode() + content
     return found
 
 
 def unedited(row: Row) -> Row:
     """Return the same row without its edits."""
-    return replace(row, what="nothing", edits=(), expected=accepted(0, 3))
+    codes = (code for code in VERBS[row.verb][1] if code != 2)
+    return replace(row, what="nothing", edits=(), expected=accepted(*codes))

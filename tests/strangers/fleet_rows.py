@@ -63,7 +63,7 @@ def words() -> _Table:
         edit = Add(FLEET, ("words",), ["--set", flag])
         name = flag.partition("=")[0]
         yield f"flag {flag}", edit, refused("words", name)
-    yield "another suite", Set(FLEET, ("words", 1), "@file"), refused("words", "suite")
+    yield "another suite", Set(FLEET, ("words", 1), "@file"), UNTOUCHED
     yield "no words", Set(FLEET, ("words",), []), refused("words")
 
 

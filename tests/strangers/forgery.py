@@ -46,7 +46,10 @@ class Change(Edit):
 
     def apply(self, folder: Path, canaries: Canaries) -> None:
         """Change the value, and reseal what has a checksum."""
-        value = canaries.named(self.value)
+        self.apply_value(folder, canaries.named(self.value))
+
+    def apply_value(self, folder: Path, value: Any) -> None:
+        """Change the value to one without tokens."""
 
         def change(document: dict[str, Any]) -> None:
             *above, last = self.keys
@@ -141,10 +144,9 @@ def _reseal(name: str, plan: dict[str, Any]) -> None:
     if read is None or "settings_sha256" not in plan:
         return
     try:
-        settings = read(plan, Path(name)).settings()
+        plan["settings_sha256"] = sha256_of_settings(read(plan, Path(name)))
     except (ResultsError, KeyError, TypeError, ValueError):
         return
-    plan["settings_sha256"] = sha256_of_settings(settings)
 
 
 @dataclass(frozen=True)

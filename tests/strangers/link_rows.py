@@ -59,8 +59,7 @@ def table() -> Iterator[Row]:
     yield from rows("resume", "durability", files(_DURABILITY))
     yield from rows("resume", "durability", folders((), ["reproducers"]))
     yield from rows("resume", "durability", itself())
-    for given in ("limited", "durability"):
-        yield from rows("resume, report", given, files((), ["report.html"]))
+    yield from rows("resume, report", "durability", files((), ["report.html"]))
     yield from rows("merge", "shard", files(["measurements.jsonl"]))
     yield from rows("history add to", "history", itself())
     for verb in ("fleet resume", "fleet block"):

@@ -85,7 +85,7 @@ def programs() -> _Table:
     )
     both = (_engine("one", "missing", "x"), _engine("one", "binary_sha256", ""))
     measured = (*both, Reorder())
-    yield "missing, but its twin is measured", measured, refused("missing", "binary")
+    yield "missing, but its twin is measured", measured, refused("missing", "describe")
 
 
 def settings() -> _Table:
@@ -115,7 +115,8 @@ def settings() -> _Table:
         "title": "another",
     }.items():
         expected = UNTOUCHED if key == "title" else refused(key)
-        edits = Set(PLAN, ("scenarios", 0, key), value), Reorder()
+        edit = Set(PLAN, ("scenarios", 0, key), value)
+        edits = (edit,) if key == "benchmarks" else (edit, Reorder())
         yield f"scenario: {key}", edits, expected
     regime = Regime(memory_limit_bytes=8 << 20).document()
     yield (
@@ -145,7 +146,7 @@ def machine() -> _Table:
         changed = Set(PLAN, ("machine", key), "@device")
         yield f"machine: another {key}", changed, refused(key)
     for key in ("not_durable", "no_regime"):
-        yield f"{key} of another machine", Set(PLAN, (key,), "x"), refused(key)
+        yield f"{key} of another machine", Set(PLAN, (key,), LINE_END), UNTOUCHED
 
 
 def words() -> _Table:
@@ -156,6 +157,13 @@ def words() -> _Table:
     yield "summary", Set(PLAN, ("engines", "?one", "summary"), "@file"), accepted(0, 3)
 
 
+def lacking() -> _Table:
+    """Yield edits of what the machine cannot do, which the folder may not hide."""
+    yield "no not_durable", Drop(PLAN, ("not_durable",)), refused("not_durable")
+    durable = Set(PLAN, ("not_durable",), "")
+    yield "an empty not_durable", durable, refused("not_durable")
+
+
 def regimes() -> _Table:
     """Yield edits of the memory limit and the disk of a scenario."""
     for key, value in {
@@ -164,12 +172,13 @@ def regimes() -> _Table:
         "device_bytes": 3 << 30,
         "file_system": "xfs",
         "read_ahead_bytes": 4096,
-        "cache": "cold",
+        "cache": "warm",
         "steady": True,
     }.items():
         edit = Set(PLAN, ("scenarios", 0, "regime", key), value)
-        yield f"regime: {key}", edit, refused("regime", key)
-    yield "no regime", Drop(PLAN, ("scenarios", 0, "regime")), refused("regime")
+        yield f"regime: {key}", edit, refused("regime:", "regime was", key)
+    none = Drop(PLAN, ("scenarios", 0, "regime"))
+    yield "no regime", none, refused("regime")
 
 
 def named() -> _Table:
@@ -198,9 +207,12 @@ def table() -> Iterator[Row]:
     for edits in (programs, settings, machine, words):
         yield from rows("resume", "run", edits())
     yield from rows("resume", "limited", regimes())
+    yield from rows("resume", "undurable", lacking())
     for verb in READING:
         yield from rows(verb, "whole", named())
     yield from rows("run --like", "shard", _unlike())
+    entry = Set("*.json", ("run",), LINE_END)
+    yield from rows("history", "history", [("a run's name", entry, UNTOUCHED)])
     yield from rows("merge", "shard", _merged())
 
 

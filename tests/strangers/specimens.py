@@ -8,22 +8,27 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from report.terms.checksum import with_checksum
-from report.terms.regime import DEFAULT_READ_AHEAD_BYTES, LOOP, Regime
+from report.terms.regime import COLD, DEFAULT_READ_AHEAD_BYTES, LOOP, Regime
+from scripts.machine.child_process import Executor
+from scripts.machine.system_access import SystemAccess
 from tests.durability.crash_lab import make_crash_lab
 from tests.fleet.many_machines import AB_ROUNDS, builds, make_ab_site, make_site
 from tests.places import BUILD
 from tests.strangers.cuts import write_cut
+from tests.strangers.forgery import Set
 from tests.strangers.jobs_in_process import in_process
+from tests.support.command_line import call
+from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, make_lab
-from tests.support.resealed import edit_plan
+from tests.support.quiet_machine import quiet_machine
 
 GIVEN = "given"  # the name of the folder, in the results directory
 MISSING_BLOCK = "missing-block"  # a file of a lab with a fleet: its number
@@ -74,15 +79,27 @@ def whole(folder: Path) -> Lab:
     return _handed_over(lab, left=0)
 
 
+def undurable(folder: Path) -> Lab:
+    """Return a run of a machine whose writes cannot be durable."""
+    lab = make_lab(folder)
+    lab.scenario(benchmarks=("fillseqsync", "readrandom"))
+    lab.suite()
+    lab.engine("one", "honest")
+    words = lab.arguments("run", "lab", "-n", "2", "--no-latency")
+    _ok(call(words, system_of("undurable", FakeExecutor)))
+    return _handed_over(lab, left=1)
+
+
 def limited(folder: Path) -> Lab:
-    """Return a complete run whose scenario has a memory limit and a disk."""
+    """Return a run whose scenario has a memory limit and a disk."""
     lab = make_lab(folder)
     lab.scenario(benchmarks=("readrandom",))
     lab.suite()
     lab.engine("one", "honest")
     _ok(lab.call("run", "lab", "-n", "2"))
-    _handed_over(lab, left=0)
+    _handed_over(lab, left=1)
     regime = Regime(
+        cache=COLD,
         memory_limit_bytes=64 << 20,
         device=LOOP,
         device_bytes=512 << 20,
@@ -91,12 +108,24 @@ def limited(folder: Path) -> Lab:
     )
     more = 'memory_limit = "64MiB"\ndevice = "loop"\ndevice_size = "512MiB"\n'
     lab.scenario(benchmarks=("readrandom",), more=f"[regime]\n{more}")
-
-    def limit(plan: dict[str, Any]) -> None:
-        plan["scenarios"][0]["regime"] = regime.document()
-
-    edit_plan(lab.results / GIVEN, limit)
+    limit = Set("run.json", ("scenarios", 0, "regime"), regime.document())
+    limit.apply_value(lab.results / GIVEN, limit.value)
     return lab
+
+
+def system_of(
+    kind: str, executor: Callable[[Mapping[str, str]], Executor]
+) -> SystemAccess:
+    """Return the machine on which a specimen is continued.
+
+    On that of a limited run nothing may be measured: it would need root.
+    """
+    quiet = quiet_machine(executor)
+    if kind == "undurable":
+        return replace(quiet, not_durable=lambda _machine: "in memory")
+    if kind == "limited":
+        return replace(quiet, no_regime=lambda *_: "root is needed")
+    return quiet
 
 
 def shard(folder: Path) -> Lab:
@@ -117,6 +146,14 @@ def ab(folder: Path) -> Lab:
     lab = make_ab_site(folder)
     _ok(lab.call("ab", "lab", *builds(lab), *AB_ROUNDS))
     return _handed_over(lab)
+
+
+def whole_ab(folder: Path) -> Lab:
+    """Return a complete A/B run."""
+    lab = ab(folder)
+    shutil.rmtree(lab.results / GIVEN)
+    (lab.results / HONEST).rename(lab.results / GIVEN)
+    return lab
 
 
 def suspects(folder: Path) -> Lab:
@@ -203,27 +240,18 @@ def fleet_ab(folder: Path) -> Lab:
     given = lab.results / GIVEN
     shutil.rmtree(given / "confirmation/machines")
     (given / "confirmation/machines").mkdir()
-    _of_the_schema(given / "confirmation")
     return lab
 
 
 def _launched(lab: Lab, *words: str, code: int = 0) -> None:
     """Measure a fleet on this machine; keep its folder and the merged run."""
-    with in_process() as call:
-        _ok(call(["fleet", *words, "--on", "local"]), code)
+    with in_process() as begin:
+        _ok(begin(["fleet", *words, "--on", "local"]), code)
     (made,) = lab.results.glob("*-fleet")
     given = made.rename(lab.results / GIVEN)
     (merged,) = (p for p in lab.results.glob("2*") if p.is_dir())
     merged.rename(lab.results / HONEST)
     shutil.rmtree(given / "jobs", ignore_errors=True)
-    _of_the_schema(given)
-
-
-def _of_the_schema(given: Path) -> None:
-    """Write fleet.json as a fleet has it that names no place."""
-    whole = json.loads((given / "fleet.json").read_text())
-    document = {"schema": 3, "words": whole["words"], "blocks": whole["blocks"]}
-    (given / "fleet.json").write_text(with_checksum(json.dumps(document)) + "\n")
 
 
 def history(folder: Path) -> Lab:
@@ -231,8 +259,6 @@ def history(folder: Path) -> Lab:
     lab = ab(folder)
     given, place = lab.results / HONEST, lab.root / "history"
     words = ["history", "add", str(given), "--history-dir", str(place)]
-    from tests.support.command_line import call
-
     _ok(call(words))
     shutil.rmtree(lab.results / GIVEN)
     place.rename(lab.results / GIVEN)
@@ -242,8 +268,8 @@ def history(folder: Path) -> Lab:
 MAKERS: dict[str, Callable[[Path], Lab]] = {
     make.__name__: make
     for make in (
-        *(run, whole, limited, shard, plugged),
-        *(ab, suspects),
+        *(run, whole, undurable, limited, shard, plugged),
+        *(ab, whole_ab, suspects),
         *(durability, plugged_durability, cut),
         *(fleet, fleet_ab, history),
     )

@@ -54,7 +54,6 @@ TOUCHES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "appended to": ("@file", lambda p: p.open("a").write("x"), "target"),
     "written alike": ("@file", lambda p: p.write_bytes(p.read_bytes()), "target"),
     "removed": ("@file", lambda p: p.unlink(), "target"),
-    "linked to": ("@file", lambda p: os.link(p, p.parent.parent / "second"), "target"),
     "filled": ("@folder", lambda p: (p / "more").touch(), "folder/more"),
     "emptied": ("@folder", lambda p: (p / "kept").unlink(), "folder/kept"),
     "formatted": ("@device", lambda p: p.write_bytes(b"disk"), "device"),
