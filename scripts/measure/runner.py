@@ -178,7 +178,8 @@ class Runner:
         return tuple(
             engine.name
             for engine in plan.engines
-            if engine.missing.startswith(NOT_BUILT) and self.stamps[engine.executable]
+            if engine.missing.startswith(NOT_BUILT)
+            and self.stamps.get(engine.executable)
         )
 
     def loop(self, folder: RunFolder, lines: list[Record], view: View) -> Loop:

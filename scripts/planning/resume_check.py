@@ -147,10 +147,10 @@ def machine_differences(
 def _machine_changes(plan: Plan, again: Plan) -> Iterator[str]:
     yield from machine_differences(plan.machine, again.machine)
     if again.not_durable and not plan.not_durable:
-        yield f"machine: no durable write is possible here: {again.not_durable}"
+        yield f"machine: not_durable: {again.not_durable}"
     if again.no_regime and not plan.no_regime:
         problem = "the run has scenarios with a disk or a limit"
-        yield f"machine: {problem}: {again.no_regime}"
+        yield f"machine: no_regime: {problem}: {again.no_regime}"
 
 
 def _engine_changes(old: Engine, new: Engine) -> list[str]:

@@ -159,9 +159,10 @@ def words() -> _Table:
 
 def lacking() -> _Table:
     """Yield edits of what the machine cannot do, which the folder may not hide."""
-    yield "no not_durable", Drop(PLAN, ("not_durable",)), refused("not_durable")
+    keys = ("not_durable", "order")  # the order has a place for each cell that can run
+    yield "no not_durable", Drop(PLAN, ("not_durable",)), refused(*keys)
     durable = Set(PLAN, ("not_durable",), "")
-    yield "an empty not_durable", durable, refused("not_durable")
+    yield "an empty not_durable", durable, refused(*keys)
 
 
 def regimes() -> _Table:
