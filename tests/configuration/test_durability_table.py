@@ -1,6 +1,7 @@
 """How an engine's file says in which settings its durability is tried."""
 
 import json
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from report.config.configuration import load
 from report.config.durability_table import LEVELS
 from report.config.toml_table import ConfigError
 from report.model.description import Description
+from scripts.planning.engine_program import program_of
 from scripts.planning.settings import resolve_trial_flags
 from tests.builders.simple_plans import description
 from tests.configuration.test_configuration import ENGINES, write
@@ -106,8 +108,16 @@ def test_the_flags_of_a_trial_come_from_the_setting_then_from_the_engine(
         flags("one", "map")
 
 
-def described(program: Path) -> Description:
-    words = [str(program), "--describe"]
+def program(name: str) -> tuple[str, ...]:
+    """Return the first words of an engine's command lines; skip if it is not built."""
+    found = program_of(BUILD, CONFIG.engines[name])
+    if found.missing:
+        pytest.skip(f"{name} is not built")
+    return found.command
+
+
+def described(command: tuple[str, ...]) -> Description:
+    words = [*command, "--describe"]
     done = subprocess.run(words, capture_output=True, check=True, timeout=60)
     return Description.of(json.loads(done.stdout))
 
@@ -122,17 +132,16 @@ def described(program: Path) -> Description:
 )
 def test_every_setting_opens_its_engine(name: str, tmp_path: Path) -> None:
     engine = CONFIG.engines[name]
-    program = BUILD / f"drivers/db_bench_{name}"
-    if not program.exists():
-        pytest.skip(f"{name} is not built")
-    accepts = described(program)
+    command = program(name)
+    accepts = described(command)
+    cold = ["--jit_warmup=false"] if "jit_warmup" in accepts.flags else []
     for setting in (*LEVELS, *engine.durability_settings):
         flags = resolve_trial_flags(engine, engine, setting, accepts)
-        words = [f"--{key}={value}" for key, value in flags.items()]
+        words = [f"--{key}={str(value).lower()}" for key, value in flags.items()]
         folder = tmp_path / setting
         more = ("--benchmarks=fillrandom", "--num=10", f"--json={folder}.jsonl")
         done = subprocess.run(
-            [str(program), f"--db={folder}", *more, *words],
+            [*command, f"--db={folder}", *more, *words, *cold],
             capture_output=True,
             check=False,
             timeout=60,
@@ -141,6 +150,35 @@ def test_every_setting_opens_its_engine(name: str, tmp_path: Path) -> None:
         lacks = setting in LEVELS and measured["promise"] is None
         expected = "unsupported" if lacks else "ok"
         assert measured["status"] == expected, (setting, done.stderr)
+
+
+# How much an engine writes until it begins a new log, table or checkpoint.
+UNTIL_THE_NEXT = re.compile(
+    "write_buffer|memtable|log_file|checkpoint|auto_?(commit_b|flush)"
+)
+# Flags whose names are alike, and that are no such size.
+ALIKE = {"max_write_buffer_number", "checkpoint_wait", "wal_new_file_on_checkpoint"}
+
+
+@pytest.mark.parametrize(
+    "name", [e.name for e in CONFIG.engines.values() if not e.role]
+)
+def test_every_engine_switches_logs_within_a_trial(name: str) -> None:
+    """A trial writes less than a megabyte, so what is not small is never reached.
+
+    The size is that of all trials or, if it would hide a finding, of a setting.
+    """
+    accepts = described(program(name))
+    engine = CONFIG.engines[name]
+    due = set(filter(UNTIL_THE_NEXT.search, accepts.flags)) - ALIKE
+    settings = [
+        resolve_trial_flags(engine, engine, name, accepts)
+        for name in (*LEVELS, *engine.durability_settings)
+    ]
+    for flag in due:
+        sizes = [int(flags[flag]) for flags in settings if flag in flags]
+        problem = f"{engine.file}: [engine.durability_flags] needs a small {flag}"
+        assert any(0 < size <= 256 << 10 for size in sizes), problem
 
 
 def test_the_default_engines_and_rocksdb_have_at_least_thirty_settings() -> None:
