@@ -6,10 +6,12 @@ use std::fs::File;
 use std::path::PathBuf;
 
 const LEAST_CACHE: u64 = 256; // or it panics
+const FLUSH: &CStr = c"https://docs.rs/sled/0.34/sled/struct.Tree.html#method.flush";
 
 struct Sled {
     database: Db,
     file: PathBuf,
+    flushes: bool, // after each write
 }
 
 impl Engine for Sled {
@@ -19,6 +21,7 @@ impl Engine for Sled {
     const FLAGS: &'static [abi::kvm_flag] = &[
         flag(c"flush_every_ms", c"uint64", c"500", c"interval of background flushes; 0: none"),
         flag(c"high_throughput", c"bool", c"false", c"Mode::HighThroughput, not LowSpace"),
+        flag(c"flush_each_write", c"bool", c"false", c"offer durable: a flush() after each"),
     ];
     const PROMISES: [Promise; 3] = [LosesNewest, LosesNewest, NotOffered];
     const SOURCE: &'static CStr =
@@ -26,12 +29,17 @@ impl Engine for Sled {
     no_reader!();
     type Value = IVec;
 
-    fn open(options: &Options) -> Result<(Self, Vec<Setting>)> {
-        if options.is_durable() {
-            // Although it is documented to: spacejam/sled#1452.
-            let problem = "its flush() calls sync_file_range(), which makes nothing durable";
-            return Err(Error::Unsupported(problem.into()));
+    fn guarantees(flags: &Flags) -> [Guarantee; 3] {
+        let mut guarantees = Self::PROMISES.map(|promise| (promise, Self::SOURCE));
+        // Not by default: flush() calls sync_file_range(), which makes nothing durable,
+        // although it is documented to: spacejam/sled#1452.
+        if flags.get(c"flush_each_write") {
+            guarantees[2] = (LosesNothing, FLUSH);
         }
+        guarantees
+    }
+
+    fn open(options: &Options) -> Result<(Self, Vec<Setting>)> {
         let interval = options.flags.get(c"flush_every_ms");
         let fast = options.flags.get(c"high_throughput");
         let config = Config::new()
@@ -46,7 +54,8 @@ impl Engine for Sled {
             reported("mode", format!("{:?}", config.mode)),
             reported("segment_size", config.segment_size),
         ];
-        Ok((Sled { database: config.open()?, file: options.path.join("db") }, settings))
+        let (database, file) = (config.open()?, options.path.join("db"));
+        Ok((Sled { database, file, flushes: options.is_durable() }, settings))
     }
 
     fn flush(&self) -> Result<()> {
@@ -77,7 +86,7 @@ impl Engine for Sled {
             }
             self.database.apply_batch(writes)?;
         }
-        Ok(())
+        if self.flushes { self.flush() } else { Ok(()) }
     }
 
     fn get(&self, _: &mut (), key: &[u8]) -> Result<Option<IVec>> {
