@@ -19,13 +19,14 @@ def decoded(content: bytes) -> str:
 def bounded_content(path: Path, most: int) -> bytes:
     """Return the content of a regular file of at most `most` bytes.
 
-    Never waits, even for a pipe.  Raises OSError, also for any other file.
+    Never waits, even for a pipe, and never opens a device, which could act on that.
+    Raises OSError, also for any other file.
     """
+    _check_regular(os.stat(path), path)
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        _check_regular(status, path)
         with open(fd, "rb", closefd=False) as file:
             # No more than its size: a buffer of that length is allocated.
             content = file.read(min(status.st_size, most + 1))
@@ -35,3 +36,9 @@ def bounded_content(path: Path, most: int) -> bytes:
         limit = f"{most >> 20} MiB" if most >= 1 << 20 else f"{most >> 10} KiB"
         raise OSError(errno.EFBIG, f"larger than the limit of {limit}", str(path))
     return content
+
+
+def _check_regular(status: os.stat_result, path: Path) -> None:
+    """Raise OSError for anything but an ordinary file."""
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))

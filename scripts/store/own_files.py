@@ -35,13 +35,23 @@ def open_own(path: Path, flags: int) -> int:
     """
     refuse_link(path.parent)
     refuse_link(path)
+    if path.exists():  # opening a device could already act on it
+        _check_sole(path, path.lstat())
     # O_NOFOLLOW: it may have become a link.  O_NONBLOCK: a pipe must not wait.
     flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     fd = os.open(path, flags, 0o644)
-    status = os.fstat(fd)
+    try:
+        _check_sole(path, os.fstat(fd))
+    except ResultsError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _check_sole(path: Path, status: os.stat_result) -> None:
+    """Raise ResultsError unless this is an ordinary file with one name."""
     if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
-        return fd
-    os.close(fd)
+        return
     fault = "is not an ordinary file"
     if stat.S_ISREG(status.st_mode):
         fault = "has a second name (a hard link), which would be written to as well"
