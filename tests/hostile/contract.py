@@ -129,6 +129,13 @@ def check_visible(text: str, what: str) -> None:
             raise Broken("controls", f"{c!r} in {what}: {shown!r}", what)
 
 
+def check_untouched(touched: Collection[str]) -> None:
+    """Raise Broken if a canary was touched: run, loaded, written or removed."""
+    if touched:
+        names = ", ".join(sorted(touched))
+        raise Broken("canary", f"touched: {names}", names.split("/")[0])
+
+
 def check_output(text: str, form: str) -> None:
     """Raise Broken unless the output is valid in its format."""
     check_visible(text.expandtabs() if form == "html" else text, form)

@@ -26,6 +26,10 @@ TITLES = {
     "answer": "answers of an executable to a benchmark",
     "configs": "the configuration in configs/",
     "lab": "a small configuration, with dry runs and predictions",
+    "durability": "durability folders: durability.json, trials.jsonl",
+    "fleet": "fleet folders: fleet.json, plan.json",
+    "shard": "shards, merged and resumed",
+    "cut": "reproducers of durability runs",
     "arguments": "command lines of every verb",
 }
 _HEAD = "| input | tried | refused | accepted | tracebacks | other failures |"

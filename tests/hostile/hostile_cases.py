@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,11 +13,17 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.fake_drivers.kinds import shim
-from tests.hostile import surfaces
-from tests.hostile.contract import Broken, check_names_key, limited_effort
-from tests.hostile.json_tokens import text_of
+from tests.hostile import continuing, surfaces
+from tests.hostile.contract import (
+    Broken,
+    check_names_key,
+    check_untouched,
+    limited_effort,
+)
+from tests.hostile.json_tokens import CANARIES, let_canaries_be_in, text_of
 from tests.hostile.material import (
     BYTE_EDITS,
+    LINK_EDITS,
     PLAIN,
     SEALED,
     STALE,
@@ -30,12 +37,14 @@ from tests.hostile.spot_values import values_of
 from tests.hostile.surfaces import InputPlaces, Surface
 from tests.hostile.toml_inputs import is_toml
 from tests.hostile.valid_inputs import OTHER, inputs
+from tests.strangers.canaries import Canaries, library
 
 # Surfaces that do not read every file, or end well without one that is broken.
 _PARTIAL = (
     *("list runs", "samples", "list", "list cells", "list json"),
-    *("dry run", "dry run json", "plan"),
+    *("dry run", "dry run json", "plan", "replay", "merge"),
 )
+_PRINTED = ("description", "answer")  # what a program prints: no file of a folder
 ACCEPTED, REFUSED = "accepted", "refused"
 
 
@@ -69,6 +78,10 @@ SURFACES: dict[str, dict[str, Surface]] = {
     "answer": surfaces.ANSWER_SURFACES,
     "configs": surfaces.CONFIG_SURFACES,
     "lab": surfaces.LAB_SURFACES,
+    "durability": continuing.DURABILITY_SURFACES,
+    "fleet": continuing.FLEET_SURFACES,
+    "shard": continuing.SHARD_SURFACES,
+    "cut": continuing.CUT_SURFACES,
 }
 
 
@@ -84,16 +97,22 @@ class Bench:
         executable = drivers / "db_bench_one"
         executable.write_text(shim("honest", "one"))
         executable.chmod(0o755)
+        self.canaries = Canaries.placed(root / "canaries", library())
 
     def attempt(self, case: Case) -> str:
         """Return ACCEPTED or REFUSED.  Raises Broken if the contract does not hold."""
+        let_canaries_be_in(str(self.canaries.home))
         material = inputs()[case.subject]
         run = material.parts[0].documents[0].get("run")
         name = str(run) if material.has_checksums else "it"
         scratch = self.root / "scratch"
         shutil.rmtree(scratch, ignore_errors=True)
         folder = self.root / "runs" / name
+        lab = continuing.lab_of(case.subject, self.root, folder)
         write(material.contents(case.edits, case.mode), folder)
+        for edit in case.edits:
+            link(folder / edit.file, edit, self.canaries)
+        quiet = self.canaries.state()
         scratch.mkdir()
         places = InputPlaces(
             folder=folder,
@@ -101,12 +120,17 @@ class Bench:
             history=self.root / "history",
             scratch=scratch,
             build=self.root / "build",
+            lab=lab,
         )
         try:
             with limited_effort():
                 message = SURFACES[case.subject][case.surface](places)
         finally:
             shutil.rmtree(folder.parent)
+            touched = self.canaries.touched(quiet)
+            if touched or any(edit.is_link for edit in case.edits):
+                self.canaries = self.canaries.replaced(library())
+        check_untouched(touched)
         check_refusal(case, material, message)
         return REFUSED if message else ACCEPTED
 
@@ -119,11 +143,28 @@ def write(contents: Mapping[str, bytes], folder: Path) -> None:
         path.write_bytes(content)
 
 
+def link(path: Path, edit: Edit, canaries: Canaries) -> None:
+    """Replace a file or folder by a link, if the edit does that."""
+    if not edit.is_link or path.is_symlink():
+        return
+    if edit.do == "move" and path.exists():
+        target = canaries.adopt(path)
+    else:
+        target = Path(json.loads(text_of(edit.value)))
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+    path.symlink_to(target)
+
+
 def check_refusal(case: Case, material: Material, message: str) -> None:
     """Raise Broken if one edit breaks the schema, and the message lacks its key."""
     if case.surface in _PARTIAL or len(case.edits) != 1:
         return
     (edit,) = case.edits
+    if edit.is_link:
+        return
     if case.mode == STALE and not edit.is_of_bytes and not _is_same(material, edit):
         if not message:
             raise Broken("accepted", "a file whose checksum is wrong", "stale")
@@ -194,6 +235,7 @@ def _spot_edits(subject: str, file: str, line: int) -> st.SearchStrategy[Edit]:
             st.just(spot.path),
             st.one_of(
                 st.sampled_from([*values_of(spot), *part.more_values]),
+                st.sampled_from([*CANARIES]),
                 st.sampled_from(_allowed(spot)),
                 _free_values(),
             ),
@@ -242,6 +284,18 @@ def _byte_edits(file: str) -> st.SearchStrategy[Edit]:
 
 
 @cache
+def _link_edits(files: tuple[str, ...]) -> st.SearchStrategy[Edit]:
+    """Return edits that replace a file or folder by a link to another one."""
+    targets = ("@canary file", "@canary folder", "@canary device", "@canary to be")
+    return st.builds(
+        Edit,
+        st.sampled_from(files),
+        st.sampled_from(LINK_EDITS),
+        value=st.sampled_from(targets),
+    )
+
+
+@cache
 def cases(subject: str) -> st.SearchStrategy[Case]:
     """Return cases of one kind of input."""
     material = inputs()[subject]
@@ -254,6 +308,7 @@ def cases(subject: str) -> st.SearchStrategy[Case]:
         by_file.flatmap(lambda key: _spot_edits(subject, *key)),
         by_file.flatmap(lambda key: _spot_edits(subject, *key)),
         st.sampled_from(files).flatmap(_byte_edits),
+        *([] if subject in _PRINTED else [_link_edits((*files, *material.places))]),
     )
     return st.builds(
         Case,

@@ -62,12 +62,36 @@ TOKENS: Mapping[str, str] = {
     "@words": '"a b  c"',
     "@accents": '"é\\u0301\\ud83d\\ude00"',
 }
+# Names of canaries, which are below a folder that differs from test to test.
+_HOME = "/@canaries@/"
+CANARIES: Mapping[str, str] = {
+    "@canary program": f'"{_HOME}db_bench_canary"',
+    "@canary library": f'"{_HOME}canary.so"',
+    "@canary file": f'"{_HOME}target"',
+    "@canary folder": f'"{_HOME}folder"',
+    "@canary device": f'"{_HOME}device"',
+    "@canary to be": f'"{_HOME}nothing"',
+    "@canary driver": f'"--driver={_HOME}canary.so"',
+    "@canary drivers": f'["--driver={_HOME}canary.so", "--db={_HOME}folder"]',
+    "@canary output": f'"--json={_HOME}target"',
+    "@canary flags": f'{{"driver": "{_HOME}canary.so", "json": "{_HOME}target"}}',
+    "@canary build": f'["--build-dir", "{_HOME}folder"]',
+    "@canary line": f'"{_HOME}target\\n::error::x"',
+    "@canary relative": f'"../../../../../../../../../..{_HOME}db_bench_canary"',
+}
+_home = [_HOME]
 _RAW = re.compile(r'"\\u0001(\d+)\\u0001"')
 
 
 def text_of(token: str) -> str:
     """Return the JSON text of a token."""
-    return TOKENS.get(token, token)
+    text = CANARIES.get(token)
+    return text.replace(_HOME, _home[0]) if text else TOKENS.get(token, token)
+
+
+def let_canaries_be_in(folder: str) -> None:
+    """Let the tokens of CANARIES name files of this folder from now on."""
+    _home[0] = f"{folder}/"
 
 
 class Raw:

@@ -25,6 +25,8 @@ BYTE_EDITS = (
     *("flip", "cut", "insert", "erase"),
     *("drop line", "double line", "swap lines", "join lines"),
 )
+# A file or folder is replaced by a link: to a canary, or to itself, which is moved.
+LINK_EDITS = ("link", "move")
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ class Edit:
     def is_of_bytes(self) -> bool:
         """True if the bytes are changed after the documents are written."""
         return self.do in BYTE_EDITS
+
+    @property
+    def is_link(self) -> bool:
+        """True if a file or folder is replaced after all files are written."""
+        return self.do in LINK_EDITS
 
     def document(self) -> dict[str, Any]:
         """Return the edit as JSON, without what has its default."""
@@ -86,6 +93,7 @@ class Material:
 
     parts: tuple[FilePart, ...]
     has_checksums: bool = False
+    places: tuple[str, ...] = ()  # what else a folder can have: files and folders
     _spots: dict[tuple[str, int], tuple[Spot, ...]] = field(default_factory=dict)
 
     @property
@@ -124,7 +132,7 @@ class Material:
 
     def _edited(self, part: FilePart, edits: Sequence[Edit]) -> list[str]:
         bodies = list(part.bodies)
-        mine = [e for e in edits if e.file == part.file and not e.is_of_bytes]
+        mine = [e for e in edits if e.file == part.file and e.do in VALUE_EDITS]
         for line in {e.line % len(bodies) for e in mine}:
             document = copied(part.documents[line])
             for edit in mine:
@@ -212,4 +220,4 @@ def renamed(material: Material, run: str) -> Material:
         )
         for part in material.parts
     )
-    return Material(parts, material.has_checksums)
+    return replace(material, parts=parts, _spots={})

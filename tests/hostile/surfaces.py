@@ -54,6 +54,7 @@ class InputPlaces:
     history: Path  # a valid history
     scratch: Path  # for output; empty at first
     build: Path  # executables of fake engines
+    lab: Path | None = None  # configuration, builds and data, if a verb continues
 
 
 def verb(*words: str, exits: tuple[int, ...] = (0, 2), form: str = "text") -> Surface:

@@ -1,22 +1,26 @@
 """The checks of hostile inputs can fail: each finds the fault that it is there for."""
 
 import json
+import subprocess
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from report.terms import documents
 from report.terms.checksum import is_intact
-from tests.hostile import contract, surfaces
+from scripts.durability import durability_session
+from tests.hostile import continuing, contract, surfaces
 from tests.hostile.contract import Broken, check_exit, check_output, limited_effort
 from tests.hostile.fuzz import smaller
 from tests.hostile.fuzz_tally import Tally, block, read_tally, with_block
-from tests.hostile.hostile_cases import REFUSED, Bench, Case
+from tests.hostile.hostile_cases import ACCEPTED, REFUSED, Bench, Case
 from tests.hostile.material import PLAIN, SEALED, STALE, Edit
 from tests.hostile.sandbox import CannotConfine, enter
 from tests.hostile.valid_inputs import inputs
 from tests.support.command_line import CommandResult
+from tests.support.one_trial import durable_spec
 
 LINES = "measurements.jsonl"
 
@@ -75,6 +79,60 @@ def test_an_exception_that_nobody_expects_is_found(
     monkeypatch.setattr(surfaces, "parse_description", lambda *_: {"a": 1}["x"])
     with pytest.raises(Broken, match="traceback: KeyError"):
         Bench(tmp_path / "broken").attempt(case)
+
+
+def test_a_canary_that_is_written_to_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through a link that takes the place of a file of the input."""
+    case = Case("run", "load", (Edit(LINES, "move"),), SEALED)
+    assert Bench(tmp_path / "sound").attempt(case) in (ACCEPTED, REFUSED)
+
+    def writes(places: surfaces.InputPlaces) -> str:
+        with (places.folder / LINES).open("a") as file:
+            file.write("more")
+        return ""
+
+    monkeypatch.setitem(surfaces.RUN_SURFACES, "load", writes)
+    with pytest.raises(Broken, match="canary: touched: adopted-measurements"):
+        Bench(tmp_path / "broken").attempt(case)
+
+
+@pytest.mark.parametrize("token", ["@canary program", "@canary file"])
+def test_a_canary_that_a_document_names_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, token: str
+) -> None:
+    edit = Edit("run.json", "set", path=("command",), value=token)
+    case = Case("run", "load", (edit,), SEALED)
+    bench = Bench(tmp_path)
+    assert bench.attempt(case) == ACCEPTED
+
+    def runs(places: surfaces.InputPlaces) -> str:
+        named = json.loads((places.folder / "run.json").read_text())["command"]
+        if token == "@canary program":
+            subprocess.run([named], check=False)
+        else:
+            Path(named).write_text("x")
+        return ""
+
+    monkeypatch.setitem(surfaces.RUN_SURFACES, "load", runs)
+    with pytest.raises(Broken, match="canary: touched"):
+        bench.attempt(case)
+    monkeypatch.undo()
+    assert bench.attempt(case) == ACCEPTED  # with fresh canaries
+
+
+@pytest.mark.parametrize("given", ["--driver=/x/canaries/canary.so", "--flags=1"])
+def test_a_canary_that_a_trial_is_told_is_found(given: str) -> None:
+    with continuing.no_trials():
+        trials = vars(durability_session)["Laboratory"]()
+        spec = durable_spec(Path("db_bench_one"), "kill", "", 1, 1)
+        told = trials.events([replace(spec, flags=(given,))])
+        if "canaries" in given:
+            with pytest.raises(Broken, match="named to a program"):
+                list(told)
+        else:
+            assert [event.record["status"] for event in told] == ["error"]
 
 
 def test_a_failing_case_is_reduced_to_the_edit_that_fails(

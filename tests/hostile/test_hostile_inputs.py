@@ -14,15 +14,19 @@ from tests.tiers import fresh_seed
 
 # Kind of input: examples of an ordinary run of the tests, of the gate, of the night.
 EXAMPLES = {
-    "run": (4, 350, 3500),
-    "mix": (4, 250, 2500),
-    "ab": (4, 250, 2500),
-    "history": (4, 150, 1500),
-    "google": (4, 250, 2500),
-    "description": (4, 250, 2500),
-    "answer": (4, 300, 3000),
+    "run": (4, 330, 3500),
+    "mix": (4, 220, 2500),
+    "ab": (4, 230, 2500),
+    "history": (4, 130, 1500),
+    "google": (4, 200, 2000),
+    "description": (4, 220, 2000),
+    "answer": (4, 270, 2500),
     "configs": (4, 50, 500),
-    "lab": (4, 150, 1500),
+    "lab": (4, 130, 1000),
+    "durability": (4, 80, 1000),
+    "fleet": (2, 20, 500),
+    "shard": (4, 60, 500),
+    "cut": (4, 60, 500),
 }
 _CHUNK = 500  # examples of one test of the night, so that the workers share them evenly
 CHUNKS = [

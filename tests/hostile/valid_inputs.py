@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +26,8 @@ from tests.builders import (
 )
 from tests.hostile.material import FilePart, Material
 from tests.hostile.toml_inputs import configs, lab
+from tests.strangers import cuts
+from tests.strangers.specimens import GIVEN, Specimens
 
 Document = dict[str, Any]
 _RATES = {"readrandom": 1.3e5, "fillseq": 8.0e5}
@@ -62,6 +68,7 @@ def _run_of(plan: Document, lines: list[Document]) -> Material:
             _lines("measurements.jsonl", "measurement.schema.json", measured),
         ),
         has_checksums=True,
+        places=("report.html",),
     )
 
 
@@ -156,8 +163,93 @@ def answer() -> Material:
     return Material((FilePart("answer", "answer.schema.json", (document,)),))
 
 
+def durability() -> Material:
+    """Return a durability run of two trials, one of which has its line."""
+    return Material(
+        (
+            _given("durability", "durability.json", "durability.schema.json"),
+            _given("durability", "environment.json", "environment.schema.json"),
+            _given("durability", "trials.jsonl", "trial.schema.json"),
+        ),
+        has_checksums=True,
+        places=("passport.json", "report.html", "reproducers"),
+    )
+
+
+def fleet() -> Material:
+    """Return a fleet without a run of one block; another is not finished."""
+    return Material(
+        (
+            _given("fleet", "fleet.json", "fleet.schema.json"),
+            _given("fleet", "plan.json", "run.schema.json"),
+        ),
+        places=("machines", "machines/local", "jobs", "jobs/1", "screen"),
+    )
+
+
+def shard() -> Material:
+    """Return one of two shards."""
+    return Material(
+        (
+            _given("shard", "run.json", "run.schema.json"),
+            _given("shard", "environment.json", "environment.schema.json"),
+            _given("shard", "measurements.jsonl", "measurement.schema.json"),
+        ),
+        has_checksums=True,
+        places=("report.html",),
+    )
+
+
+def cut() -> Material:
+    """Return what a reproducer of a durability run says."""
+    document = json.loads(json.dumps(cuts.DESCRIPTION))
+    rules = {"type": "object"}
+    return Material((FilePart("cut.json", "", (document,), rules=rules),))
+
+
 @cache
-def inputs() -> dict[str, Material]:
+def specimen(kind: str) -> Path:
+    """Return a lab in which a folder of this kind was made, for this process."""
+    folder = Path(tempfile.mkdtemp(prefix="kvmatrix-specimens-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    Specimens(folder).copied(kind, folder / "lab")
+    return folder / "lab"
+
+
+def _given(kind: str, file: str, schema: str) -> FilePart:
+    path = specimen(kind) / "results" / GIVEN / file
+    has_lines = path.suffix == ".jsonl"
+    text = path.read_text("utf-8")
+    found = [json.loads(line) for line in (text.splitlines() if has_lines else [text])]
+    documents = tuple(
+        {key: d[key] for key in d if key not in ("checksum", "plan")} for d in found
+    )
+    return FilePart(file, schema, documents, has_lines)
+
+
+_MAKERS = (
+    *(run, mix, ab, history, google, description, answer, configs, lab),
+    *(durability, fleet, shard, cut),
+)
+
+
+class Inputs(Mapping[str, Material]):
+    """The valid inputs by their names, each made when it is first needed."""
+
+    def __init__(self) -> None:
+        self._makers = {make.__name__: cache(make) for make in _MAKERS}
+
+    def __getitem__(self, name: str) -> Material:
+        return self._makers[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+@cache
+def inputs() -> Inputs:
     """Return the valid inputs by their names."""
-    makers = (run, mix, ab, history, google, description, answer, configs, lab)
-    return {make.__name__: make() for make in makers}
+    return Inputs()

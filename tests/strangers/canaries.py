@@ -6,11 +6,14 @@ content and the times must stay; from a pipe, nothing may be read or written.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +41,23 @@ __attribute__((constructor)) static void sing(void) {
 """
 
 
-def compiled_library(folder: Path) -> Path:
+def _compiled(folder: Path) -> Path:
     """Compile the library, whose constructor writes next to it."""
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
     assert compiler, "a C compiler is needed, as for the build"
-    source, library = folder / "canary.c", folder / "canary.so"
+    source, target = folder / "canary.c", folder / "canary.so"
     source.write_text(_SOURCE)
-    command = [compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"]
+    command = [compiler, "-shared", "-fPIC", "-o", str(target), str(source), "-ldl"]
     subprocess.run(command, check=True, timeout=PATIENCE_S)
-    return library
+    return target
+
+
+@cache
+def library() -> Path:
+    """Return the library, compiled once for this process."""
+    folder = Path(tempfile.mkdtemp(prefix="kvmatrix-canary-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return _compiled(folder)
 
 
 @dataclass(frozen=True)
@@ -119,6 +130,12 @@ class Canaries:
                 found.add("pipe")
             os.write(self.pipe, content or b"")
         return sorted(found)
+
+    def replaced(self, library: Path) -> Canaries:
+        """Return new canaries in the same folder."""
+        self.close()
+        shutil.rmtree(self.home)
+        return Canaries.placed(self.home, library)
 
     def close(self) -> None:
         """Close the pipe."""

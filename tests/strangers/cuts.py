@@ -33,8 +33,13 @@ def write_cut(
     """Write a reproducer into a folder, with a change of its description."""
     document = json.loads(json.dumps(DESCRIPTION))
     change(document)
+    pack_cut(folder, json.dumps(document).encode())
+
+
+def pack_cut(folder: Path, content: bytes) -> None:
+    """Write a reproducer into a folder, with this cut.json."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(folder / NAME, "w", zipfile.ZIP_LZMA) as archive:
-        archive.writestr("cut.json", json.dumps(document))
+        archive.writestr("cut.json", content)
         archive.writestr("trace", bytes(400))
         archive.writestr("disk.log", write_log([Patch(4096, b"disk" * 1024)]))

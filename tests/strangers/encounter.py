@@ -21,7 +21,7 @@ from scripts.durability.laboratory import TrialEnded
 from scripts.machine.child_process import PeriodicCall, ProcessResult
 from scripts.trials.trial_spec import TrialSpec
 from tests.places import BUILD
-from tests.strangers.canaries import Canaries
+from tests.strangers.canaries import Canaries, library
 from tests.strangers.forgery import forge
 from tests.strangers.jobs_in_process import in_process
 from tests.strangers.specimens import GIVEN, MISSING_BLOCK, Specimens, system_of
@@ -134,7 +134,7 @@ def _patience() -> Iterator[None]:
 
 
 @contextmanager
-def _no_replay() -> Iterator[None]:
+def no_replay() -> Iterator[None]:
     """Let every disk be possible, but open none for a replay."""
 
     class Workers:
@@ -151,10 +151,10 @@ def _no_replay() -> Iterator[None]:
         yield
 
 
-def meet(row: Row, specimens: Specimens, home: Path, library: Path) -> Encounter:
+def meet(row: Row, specimens: Specimens, home: Path) -> Encounter:
     """Forge the folder of a row and run its verb; `home` is a temporary folder."""
     lab = specimens.copied(row.given, home / "lab")
-    canaries = Canaries.placed(home / "canaries", library)
+    canaries = Canaries.placed(home / "canaries", library())
     try:
         handed = _contents(lab.root)
         it = forge(lab.results / GIVEN, row.edits, canaries)
@@ -163,7 +163,7 @@ def meet(row: Row, specimens: Specimens, home: Path, library: Path) -> Encounter
         commands: list[list[str]] = []
         system = system_of(row.given, lambda v: WatchedExecutor(v, commands=commands))
         words = words_of(row.verb, lab, it)
-        with _patience(), _no_replay(), in_process(system) as call:
+        with _patience(), no_replay(), in_process(system) as call:
             done = call(words)
         after = _contents(lab.root)
         return Encounter(

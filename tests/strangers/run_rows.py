@@ -159,10 +159,10 @@ def words() -> _Table:
 
 def lacking() -> _Table:
     """Yield edits of what the machine cannot do, which the folder may not hide."""
-    keys = ("not_durable", "order")  # the order has a place for each cell that can run
-    yield "no not_durable", Drop(PLAN, ("not_durable",)), refused(*keys)
-    durable = Set(PLAN, ("not_durable",), "")
-    yield "an empty not_durable", durable, refused(*keys)
+    none = Drop(PLAN, ("not_durable",)), Reorder()
+    yield "no not_durable", none, refused("durable")
+    durable = Set(PLAN, ("not_durable",), ""), Reorder()
+    yield "an empty not_durable", durable, refused("durable")
 
 
 def regimes() -> _Table:

@@ -10,17 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.places import BUILD, PATIENCE_S
-from tests.strangers.canaries import Canaries, compiled_library
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled_library(tmp_path_factory.mktemp("canary"))
+from tests.strangers.canaries import Canaries, library
 
 
 @pytest.fixture
-def canaries(tmp_path: Path, library: Path) -> Iterator[Canaries]:
-    placed = Canaries.placed(tmp_path / "canaries", library)
+def canaries(tmp_path: Path) -> Iterator[Canaries]:
+    placed = Canaries.placed(tmp_path / "canaries", library())
     yield placed
     placed.close()
 

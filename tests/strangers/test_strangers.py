@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.strangers.canaries import compiled_library
 from tests.strangers.encounter import Encounter, meet, unedited
 from tests.strangers.specimens import Specimens
 from tests.strangers.strangers_table import every_row
@@ -34,25 +33,20 @@ def specimens(tmp_path_factory: pytest.TempPathFactory) -> Specimens:
     return Specimens(tmp_path_factory.mktemp("specimens"))
 
 
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled_library(tmp_path_factory.mktemp("canary"))
-
-
 @pytest.mark.parametrize("name", ROWS)
 def test_a_folder_names_no_file(
-    tmp_path: Path, specimens: Specimens, library: Path, name: str
+    tmp_path: Path, specimens: Specimens, name: str
 ) -> None:
-    faults = meet(ROWS[name], specimens, tmp_path, library).faults()
+    faults = meet(ROWS[name], specimens, tmp_path).faults()
     assert not faults, "\n".join(faults)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" of ".join)
 def test_a_folder_that_nobody_edited_is_accepted(
-    tmp_path: Path, specimens: Specimens, library: Path, pair: tuple[str, str]
+    tmp_path: Path, specimens: Specimens, pair: tuple[str, str]
 ) -> None:
     """Without this, a verb that refuses all folders would pass every other test."""
-    met: Encounter = meet(unedited(PAIRS[pair]), specimens, tmp_path, library)
+    met: Encounter = meet(unedited(PAIRS[pair]), specimens, tmp_path)
     assert met.faults() == []
 
 
