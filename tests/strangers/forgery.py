@@ -14,9 +14,10 @@ from typing import Any
 from report.model.ab_folder import ab_plan_of
 from report.model.plan_document import plan_of, sha256_of_settings
 from report.terms.documents import ResultsError
+from scripts.planning.engine_program import Program
 from tests.strangers.canaries import Canaries
 from tests.strangers.cuts import write_cut
-from tests.support.resealed import edit_document, edit_plan
+from tests.support.resealed import edit_document, edit_lines, edit_plan
 
 Keys = Sequence[str | int]
 _PLANS = {"run.json": plan_of, "ab.json": ab_plan_of, "durability.json": None}
@@ -98,6 +99,39 @@ class Drop(Change):
     def change_in(self, place: Any, key: Any, _value: Any) -> None:
         """Remove the value."""
         del place[key]
+
+
+@dataclass(frozen=True)
+class Disguise(Edit):
+    """Let a row that is not built be one behind a plug-in, which is a canary."""
+
+    name: str = "absent"
+
+    def apply(self, folder: Path, canaries: Canaries) -> None:
+        """Give the row what a built one has, and take its lines away."""
+        library = canaries.places["@library"]
+        drivers = folder.parents[1] / "build/drivers"
+        program = Program(drivers / "db_bench_plugin", library)
+
+        def disguise(plan: dict[str, Any]) -> None:
+            by_name = {engine["name"]: engine for engine in plan["engines"]}
+            describe = {**by_name["one"]["describe"], "engine": self.name}
+            by_name[self.name].update(
+                missing="",
+                plugin=str(library),
+                describe=describe,
+                binary_sha256=program.sha256(),
+            )
+            for scenario in plan["scenarios"]:
+                scenario["flags"][self.name] = scenario["flags"]["one"]
+            _reseal("run.json", plan)
+
+        def leave_out(lines: list[dict[str, Any]]) -> None:
+            lines[:] = [line for line in lines if line["engine"] != self.name]
+
+        edit_plan(folder, disguise)
+        Reorder().apply(folder, canaries)
+        edit_lines(folder / "measurements.jsonl", leave_out)
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,13 @@ def table() -> Iterator[Row]:
     yield from rows("resume", "durability", folders((), ["reproducers"]))
     yield from rows("resume", "durability", itself())
     yield from rows("resume, report", "durability", files((), ["report.html"]))
+    found = "reproducers/loses-the-newest-durable-log-ext4-0-newest-lost.kvmcut"
+    evidence = (
+        *folders((), ["reproducers"]),
+        (f"{found}: a link", Link(found, "@file"), UNTOUCHED),
+        (f"{found}: a second name", SecondName(found), UNTOUCHED),
+    )
+    yield from rows("resume", "violated", evidence)
     yield from rows("merge", "shard", files(["measurements.jsonl"]))
     yield from rows("history add to", "history", itself())
     for verb in ("fleet resume", "fleet block"):

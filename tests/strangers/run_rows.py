@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from report.terms.regime import Regime
-from tests.strangers.forgery import Add, Drop, Edit, Reorder, Set
+from tests.strangers.forgery import Add, Disguise, Drop, Edit, Reorder, Set
 from tests.strangers.table_row import (
     LINE_END,
     UNTOUCHED,
@@ -209,6 +209,9 @@ def table() -> Iterator[Row]:
         yield from rows("resume", "run", edits())
     yield from rows("resume", "limited", regimes())
     yield from rows("resume", "undurable", lacking())
+    plugged = refused("missing", "plugin", "binary", "absent")
+    disguised = [("a row that is not built", Disguise(), plugged)]
+    yield from rows("resume", "plugged", disguised)
     for verb in READING:
         yield from rows(verb, "whole", named())
     yield from rows("run --like", "shard", _unlike())

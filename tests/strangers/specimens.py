@@ -199,6 +199,18 @@ def durability(folder: Path) -> Lab:
     return lab
 
 
+def violated(folder: Path) -> Lab:
+    """Return a durability run whose trial, which needs root, finds a violation."""
+    ways = {"methods": ["log"], "file_systems": ["ext4"]}
+    lab = make_crash_lab(folder, "loses_the_newest", states=4, recordings=1, **ways)
+    (folder / "build/common").mkdir()
+    (folder / "build/common/block_log").symlink_to(BUILD / "common/block_log")
+    _ok(lab.call("durability", "tiny"))
+    _handed_over(lab, "trials.jsonl", 1)
+    shutil.rmtree(lab.results / GIVEN / "reproducers")
+    return lab
+
+
 def plugged_durability(folder: Path) -> Lab:
     """Return a durability run of an engine behind a real plug-in, without lines."""
     lab = make_crash_lab(folder, kills=1)
@@ -270,7 +282,7 @@ MAKERS: dict[str, Callable[[Path], Lab]] = {
     for make in (
         *(run, whole, undurable, limited, shard, plugged),
         *(ab, whole_ab, suspects),
-        *(durability, plugged_durability, cut),
+        *(durability, plugged_durability, violated, cut),
         *(fleet, fleet_ab, history),
     )
 }

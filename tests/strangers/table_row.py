@@ -112,6 +112,11 @@ class Row:
         return f"{self.verb}: {self.given}: {self.what}".encode().decode("ascii")
 
     @property
+    def needs_root(self) -> bool:
+        """True if a disk of its own is recorded, which is slow."""
+        return self.given == "violated"
+
+    @property
     def expects(self) -> str:
         """What is expected, in words."""
         if self.expected.keys:

@@ -10,7 +10,8 @@ import pytest
 from tests.strangers.encounter import Encounter, meet, unedited
 from tests.strangers.specimens import Specimens
 from tests.strangers.strangers_table import every_row
-from tests.strangers.table_row import VERBS
+from tests.strangers.table_row import VERBS, Row
+from tests.support.one_trial import skip_unless_possible
 
 ROWS = {row.name: row for row in every_row()}
 # A limited run cannot be continued without root, edited or not.
@@ -19,7 +20,7 @@ PAIRS = {(row.verb, row.given): row for row in every_row() if row.given != "limi
 LEAST = {
     "resume": 240,
     "resume A/B": 55,
-    "resume --shard": 40,
+    "resume --shard": 37,
     "fleet resume": 95,
     "fleet block": 75,
     "fleet resume A/B": 20,
@@ -33,19 +34,30 @@ def specimens(tmp_path_factory: pytest.TempPathFactory) -> Specimens:
     return Specimens(tmp_path_factory.mktemp("specimens"))
 
 
-@pytest.mark.parametrize("name", ROWS)
+def _marked(row: Row, value: object, name: str) -> object:
+    marks = [pytest.mark.slow] if row.needs_root else []
+    return pytest.param(value, id=name, marks=marks)
+
+
+@pytest.mark.parametrize("name", [_marked(row, n, n) for n, row in ROWS.items()])
 def test_a_folder_names_no_file(
     tmp_path: Path, specimens: Specimens, name: str
 ) -> None:
+    if ROWS[name].needs_root:
+        skip_unless_possible("log")
     faults = meet(ROWS[name], specimens, tmp_path).faults()
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=" of ".join)
+@pytest.mark.parametrize(
+    "pair", [_marked(row, pair, " of ".join(pair)) for pair, row in PAIRS.items()]
+)
 def test_a_folder_that_nobody_edited_is_accepted(
     tmp_path: Path, specimens: Specimens, pair: tuple[str, str]
 ) -> None:
     """Without this, a verb that refuses all folders would pass every other test."""
+    if PAIRS[pair].needs_root:
+        skip_unless_possible("log")
     met: Encounter = meet(unedited(PAIRS[pair]), specimens, tmp_path)
     assert met.faults() == []
 
