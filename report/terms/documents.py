@@ -23,9 +23,8 @@ from fastjsonschema import JsonSchemaValueException
 from report.terms.checksum import is_intact
 from report.terms.encoding import bounded_content, decoded
 from report.terms.limits import (
-    LEAST_FRACTION,
+    FRACTIONS,
     MOST_DOCUMENT_BYTES,
-    MOST_FRACTION,
     MOST_INTEGER,
     MOST_LEVELS,
 )
@@ -129,7 +128,7 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         raise ResultsError(f"{place}: {key}: {problem}")
     if any(map(_is_extreme, fractions)):
         key = _key_of(document, _is_extreme)
-        expected = f"0, or {LEAST_FRACTION:g} to {MOST_FRACTION:g} of either sign"
+        expected = f"0, or {FRACTIONS[0]:g} to {FRACTIONS[1]:g} of either sign"
         raise ResultsError(
             f"{place}: {key}: a number out of range; expected {expected}"
         )
@@ -317,7 +316,8 @@ def _is_extreme(value: object) -> bool:
     """Return True for a fraction whose products and ratios may not be finite."""
     if type(value) is not float or not value:
         return False
-    return not LEAST_FRACTION <= abs(value) <= MOST_FRACTION
+    least, most = FRACTIONS
+    return not least <= abs(value) <= most
 
 
 def _key_of(document: Any, is_odd: Callable[[object], bool]) -> str:

@@ -14,7 +14,7 @@ MOST_KEY_CHARS = 64
 MOST_LEVELS = 32  # of nesting, in TOML and JSON
 MOST_INTEGER = 2**64 - 1
 # Of a number with a fraction in JSON, apart from 0: products and ratios stay finite.
-LEAST_FRACTION, MOST_FRACTION = 1e-100, 1e100
+FRACTIONS = (1e-100, 1e100)
 
 MOST_DOCUMENT_BYTES = 16 << 20
 MOST_LINES_BYTES = 1 << 30  # of a file of lines

@@ -24,7 +24,7 @@ RESERVED_FLAGS = {
     *(flag["name"] for flag in _FLAGS if not flag["in_scenarios"]),
     *("crash_test", "trace", "phases", "crash_after", "cut_ns", "cut_end_ns"),
     *("help", "helpfull", "version", "describe", "check", "driver"),
-}
+} - {"settle"}  # which a plan may have
 
 
 class _Generator(CodeGeneratorDraft07):

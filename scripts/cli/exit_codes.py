@@ -34,7 +34,7 @@ def exit_code_of(work: Callable[[], int]) -> int:
         return print_error(f"{error}; nothing was {error.lost}; {remedy}", 2)
     except Interrupted as error:
         problem = str(error) or "interrupted before anything was measured"
-        return print_error(problem, INTERRUPTED)
+        return print_error(problem, INTERRUPTED, *error.listed)
     except KeyboardInterrupt:  # click would end with 1
         return print_error("interrupted", INTERRUPTED)
     except OSError as error:

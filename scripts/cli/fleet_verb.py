@@ -271,8 +271,8 @@ def _begun_fleet(fleet: Fleet, site: FleetSite, configs: Path, output: Output) -
             return _measured_fleet(fleet, site, configs, output)
         except JobsRejected as rejected:
             if not rejected.is_first or any((fleet.path / MACHINES).iterdir()):
-                problem = f"{rejected}; continue with:\n  {resuming(fleet, site)}"
-                raise CannotStart(problem) from None
+                problem = f"{rejected}; continue with:"
+                raise CannotStart(problem, 2, resuming(fleet, site)) from None
             shutil.rmtree(fleet.path, ignore_errors=True)
             raise CannotStart(f"{rejected}; nothing was begun or kept") from None
 
@@ -302,7 +302,7 @@ def _measured_fleet(
         code = _concluded_ab(runs, results, configs, output, resume)
     if lost:
         missing = numbers.count(len(lost), "block")
-        print_note(f"missing: {missing}; try again with:\n  {resume}")
+        print_note(f"missing: {missing}; try again with:", resume)
     return code or (_INCOMPLETE if lost else 0)
 
 
@@ -321,8 +321,7 @@ def _measured_blocks(
         control.measure()
     except KeyboardInterrupt:
         kept = interrupted_words(fleet, len(control.done))
-        problem = f"{kept}; continue with:\n  {resume}"
-        raise Interrupted(problem) from None
+        raise Interrupted(f"{kept}; continue with:", resume) from None
     finally:
         view.close()
     return [control.done[block] for block in sorted(control.done)], control.lost

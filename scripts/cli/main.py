@@ -12,22 +12,47 @@ from scripts.machine import stdio
 
 CANNOT_WRITE = 2
 INTERRUPTED = 130  # as a shell reports Ctrl-C: 128 + SIGINT
+_SOON_S = 0.02
+_received: list[int] = []  # the signals that have interrupted
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SIZES = {"COLUMNS": range(20, 10_000), "LINES": range(5, 10_000)}
 
 
 def main(system: Any = None) -> None:
     """Run the command line, on the real system unless `system` replaces it."""
+    code = 1
     try:
-        _interrupt_alike()
+        sys.unraisablehook = _raise_again
+        _handle_interrupts(_interrupt)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)  # scripts/kvmatrix
         code = _exit_code(system)
         _handle_interrupts(signal.SIG_IGN)
-    except KeyboardInterrupt:
+    except BaseException as error:
+        if not (_received or isinstance(error, KeyboardInterrupt)):
+            raise
+        # A KeyboardInterrupt, or what a library has made of one.
         _handle_interrupts(signal.SIG_IGN)
+        _received.append(signal.SIGINT)
+    if _received and code != INTERRUPTED:
         print("kvmatrix: interrupted", file=sys.stderr, flush=True)
         code = INTERRUPTED
     # Past Python's own way out: a signal during that would kill the process, or print
     # a traceback.
     os._exit(code)
+
+
+def _interrupt(signum: int, _frame: object) -> None:
+    _received.append(signum)
+    raise KeyboardInterrupt
+
+
+def _raise_again(ignored: Any) -> None:
+    """Interrupt again soon if Python ignored it, as in a callback of the collector."""
+    if not issubclass(ignored.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(ignored)
+        return
+    signal.signal(signal.SIGALRM, _interrupt)
+    signal.setitimer(signal.ITIMER_REAL, _SOON_S)
 
 
 def _exit_code(system: Any) -> int:
@@ -58,28 +83,25 @@ def _verb(system: Any) -> int:
 
     from scripts.cli.verbs import main as verbs
 
+    code: object = 0
     try:
-        # Not standalone: click would call an interrupt "Aborted!", with the exit code
-        # of a regression.
-        code = verbs(prog_name="kvmatrix", obj=system, standalone_mode=False)
+        # Not by main() of click, which has words and a line of its own for interrupts.
+        with verbs.make_context("kvmatrix", sys.argv[1:], obj=system) as context:
+            verbs.invoke(context)
     except SystemExit as ended:
         code = ended.code
+    except click.exceptions.Exit as ended:
+        code = ended.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except click.Abort:  # so click calls an interrupt while it parses
-        raise KeyboardInterrupt from None
     return code if isinstance(code, int) else 0
 
 
-def _interrupt_alike() -> None:
-    """Make SIGTERM and SIGHUP what Ctrl-C is."""
-    _handle_interrupts(signal.default_int_handler)
-
-
 def _handle_interrupts(handler: Any) -> None:
-    """Set the handler of signals that are not ignored, as nohup has SIGHUP."""
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    """Make SIGTERM and SIGHUP what Ctrl-C is, unless nohup has SIGHUP ignored."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    for signum in _INTERRUPTS:
         if signal.getsignal(signum) != signal.SIG_IGN:
             signal.signal(signum, handler)
 

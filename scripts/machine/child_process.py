@@ -34,7 +34,14 @@ TICK_S = 0.25  # the period of calls that update a display
 
 
 class Interrupted(Exception):
-    """The user or the system asked to stop; the message, if any, says what is kept."""
+    """The user or the system asked to stop; the message, if any, says what is kept.
+
+    `listed` are lines below it.
+    """
+
+    def __init__(self, message: str = "", *listed: str) -> None:
+        super().__init__(message)
+        self.listed = listed
 
 
 class Stop:

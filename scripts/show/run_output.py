@@ -19,7 +19,7 @@ def written_report(path: Path, run: Run | None = None) -> Path | None:
         return write_report(path, "html", None, run)
     except KeyboardInterrupt:
         problem = "interrupted while the report was written; all results are kept"
-        raise Interrupted(f"{problem}; write it with: {retry}") from None
+        raise Interrupted(f"{problem}; write it with:", retry) from None
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         if isinstance(error, OSError):

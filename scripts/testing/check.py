@@ -4,6 +4,7 @@ The checks need build/venv; importing this module needs only a bare Python.
 """
 
 import argparse
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from scripts.basis.commands import run_program
 
 ROOT = Path(__file__).resolve().parents[2]
 _BIN = Path(sys.executable).parent
+_BASH = re.compile(rb"#!/usr/bin/env [^\n]*\bbash\n")  # the first line of a script
 
 _DESCRIPTION = """\
 Check format, lint, types and the sizes of source files and functions:
@@ -49,7 +51,7 @@ def shell_files() -> list[Path]:
     return sorted(
         path.relative_to(ROOT)
         for path in candidates
-        if path.is_file() and path.read_bytes()[:40].startswith(b"#!/usr/bin/env bash")
+        if path.is_file() and _BASH.match(path.read_bytes()[:80])
     )
 
 

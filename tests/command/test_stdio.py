@@ -110,6 +110,70 @@ scripts.cli.main.main()
     assert done.stdout.count("\n") == 1
 
 
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_the_first_line_is_one_sentence(signum: int) -> None:
+    program = f"""
+import os, signal
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also under nohup
+signal.pthread_sigmask(signal.SIG_BLOCK, [{int(signum)}])
+os.kill(os.getpid(), {int(signum)})
+import scripts.cli.main
+scripts.cli.main.main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, "list", "suites"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "kvmatrix: interrupted\n"
+
+
+SWALLOWED = {
+    "by a callback": """
+class Swallowing:
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+Swallowing()
+while True:
+    time.sleep(0.01)
+""",
+    "by another exception": """
+class Wrapping:
+    def __set_name__(self, owner, name):
+        signal.raise_signal(signal.SIGTERM)
+class Owner:
+    field = Wrapping()
+""",
+}
+
+
+@pytest.mark.parametrize("how", SWALLOWED)
+def test_an_interrupt_that_python_hides_is_one_sentence(how: str) -> None:
+    code = f"""
+import sys, signal, time
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "scripts.cli.verbs":
+            exec({SWALLOWED[how]!r}, {{"signal": signal, "time": time}})
+sys.meta_path.insert(0, Finder())
+import scripts.cli.main
+scripts.cli.main.main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--version"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (130, "kvmatrix: interrupted\n")
+
+
 @pytest.mark.parametrize("verb", ["report", "run", "merge"])
 def test_an_interrupt_while_a_report_is_written_is_one_sentence(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, verb: str
