@@ -24,7 +24,6 @@ def main(system: Any = None) -> None:
     try:
         sys.unraisablehook = _raise_again
         _handle_interrupts(_interrupt)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)  # scripts/kvmatrix
         code = _exit_code(system)
         _handle_interrupts(signal.SIG_IGN)
     except BaseException as error:

@@ -110,28 +110,6 @@ scripts.cli.main.main()
     assert done.stdout.count("\n") == 1
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_before_the_first_line_is_one_sentence(signum: int) -> None:
-    program = f"""
-import os, signal
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also under nohup
-signal.pthread_sigmask(signal.SIG_BLOCK, [{int(signum)}])
-os.kill(os.getpid(), {int(signum)})
-import scripts.cli.main
-scripts.cli.main.main()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program, "list", "suites"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "kvmatrix: interrupted\n"
-
-
 SWALLOWED = {
     "by a callback": """
 class Swallowing:
