@@ -184,6 +184,23 @@ def test_a_fleet_is_resumed_where_the_command_says(
     assert (fleet / "fleet.json").read_bytes() == before
 
 
+def test_each_session_has_logs_of_its_own(lab: Lab, fleet: Path) -> None:
+    """A stranger cannot have put anything where jobs read and write."""
+    (fleet / "jobs/1/block-1.log").write_text("of before")
+    call(["fleet", "resume", str(fleet), *places(lab), "--on", "local"])
+    assert (fleet / "jobs/2/block-1.log").is_file()
+    assert (fleet / "jobs/1/block-1.log").read_text() == "of before"
+
+
+def test_a_fleet_of_two_lines_is_refused(lab: Lab, fleet: Path) -> None:
+    """Its name would be a line of a batch script."""
+    other = fleet.rename(fleet.with_name("a\ntouch x"))
+    done = call(["fleet", "resume", str(other), *places(lab)])
+    assert done.returncode == 2 and "rename it" in done.stderr
+    words = ("fleet", "run", "lab", "--on", "slurm", "--slurm", "account=a\ntouch x")
+    assert "--slurm" in lab.call(*words).stderr
+
+
 def test_a_full_disk_leaves_no_fleet(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
