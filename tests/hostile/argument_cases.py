@@ -109,11 +109,10 @@ def _command(words: tuple[str, ...]) -> st.SearchStrategy[tuple[str, ...]]:
     names = [n for p in params if isinstance(p, click.Option) for n in p.opts]
     options = [name for name in names if name not in _NOT_USED]
     value = st.one_of(st.sampled_from(WORDS), st.text(_OTHERS | _REST | _BYTES))
-    part = st.one_of(
-        value.map(lambda word: (word,)),
-        st.tuples(st.sampled_from(options), value),
-        st.tuples(st.sampled_from(options)),
-    )
+    part = value.map(lambda word: (word,))
+    if options:
+        name = st.sampled_from(options)
+        part = st.one_of(part, st.tuples(name, value), st.tuples(name))
     last = ("--dry-run",) if words in _DRY else ()
     return st.lists(part, max_size=5).map(
         lambda parts: (*words, *_safe([w for p in parts for w in p]), *last)

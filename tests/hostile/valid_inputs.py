@@ -168,11 +168,10 @@ def durability() -> Material:
     return Material(
         (
             _given("durability", "durability.json", "durability.schema.json"),
-            _given("durability", "environment.json", "environment.schema.json"),
             _given("durability", "trials.jsonl", "trial.schema.json"),
         ),
         has_checksums=True,
-        places=("passport.json", "report.html", "reproducers"),
+        places=("environment.json", "passport.json", "report.html", "reproducers"),
     )
 
 
