@@ -14,6 +14,7 @@ come from anybody: where blocks are measured, and with which build, is not in it
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -22,7 +23,12 @@ from typing import Any
 
 from report.model.ab_plan import AB_PLAN
 from report.terms.checksum import with_checksum
-from report.terms.documents import ResultsError, document_of, read_bytes
+from report.terms.documents import (
+    ResultsError,
+    document_of,
+    parse_object,
+    read_bytes,
+)
 from report.terms.text_table import one_line
 from scripts.store.own_files import refuse_link
 from scripts.store.whole_file import write_whole
@@ -157,7 +163,14 @@ def read_fleet(path: Path) -> Fleet:
     file, plan = path / FLEET, path / WHOLE_PLAN
     check_name(path)
     refuse_link(path)
-    document = document_of(read_bytes(file), "fleet", str(file), _VERSIONS)
+    content = read_bytes(file)
+    if parse_object(content, str(file)).get("schema") in range(1, _SCHEMA):
+        places = str(path / MACHINES)
+        raise ResultsError(
+            f"{file}: is of an earlier version; start a new fleet, or merge the blocks"
+            f" that are finished: scripts/kvmatrix merge {shlex.quote(places)}/*"
+        )
+    document = document_of(content, "fleet", str(file), _VERSIONS)
     fleet = Fleet(
         path=path,
         words=tuple(document["words"]),
