@@ -1,0 +1,34 @@
+"""The control of a trial: a driver that fails without a cut is an error."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scripts.trials.trial_spec import KILL
+from scripts.trials.worker import record_of
+from tests.support.lab import make_lab
+from tests.support.one_trial import durable_spec
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("crash_tested", "ok"),
+        ("loses_the_newest", "ok"),  # after a crash
+        ("scans_nothing", "error"),
+        ("always_loses_the_newest", "error"),
+        ("audits_another_trace", "error"),
+        ("ends_in_midair", "error"),
+    ],
+)
+def test_only_what_fails_without_a_cut_is_an_error(
+    kind: str, status: str, tmp_path: Path
+) -> None:
+    lab, folder = make_lab(tmp_path), tmp_path / "trial"
+    lab.engine("fake", kind)
+    folder.mkdir()
+    spec = durable_spec(lab.executable("fake"), KILL, "", 1, 1)
+    record = record_of(replace(spec, folder=str(folder)), lambda _done, _of: None)
+    assert record["status"] == status, record["reason"]
+    assert ("violations" in record) == (status == "ok")
