@@ -44,9 +44,10 @@ def _unusual(values: Mapping[str, str], what: str, remedy: str) -> Iterator[str]
 
 def _flags(environments: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield which machines lack flags of the processor that most have."""
+    processors = {name: of.get("cpu") for name, of in environments.items()}
     flags = {
-        name: {*str(environment.get("cpu", {}).get("flags", "")).split()}
-        for name, environment in environments.items()
+        name: {*str(cpu.get("flags", "")).split()} if isinstance(cpu, dict) else set()
+        for name, cpu in processors.items()
     }
     counts = Counter(flag for own in flags.values() for flag in own)
     usual = {flag for flag, count in counts.items() if 2 * count > len(flags)}
