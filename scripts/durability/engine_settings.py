@@ -10,7 +10,8 @@ from report.config.config_types import Config, EngineConfig
 from report.durability.durability_plan import PlannedSetting
 from report.model.description import Description
 from report.model.plan import Engine
-from report.terms.rulebook import FLAGS, SCENARIO_FLAGS, Flag
+from report.terms.rulebook import SCENARIO_FLAGS, Flag
+from report.terms.schemas import COMMON_FLAGS, RESERVED_FLAGS
 from scripts.planning.settings import resolve_trial_flags
 
 
@@ -66,7 +67,7 @@ def why_no_setting(name: str, value: str, description: Description | None) -> st
     """
     own = description.flags if description else {}
     rule = SCENARIO_FLAGS.get(name)
-    if rule is None and (name not in own or name in FLAGS or name in _NOT_SETTINGS):
+    if rule is None and (name not in own or name in RESERVED_FLAGS | COMMON_FLAGS):
         return "is no setting of the engine"
     kind = rule.type if rule else own[name]
     typed = _typed(kind, value)
@@ -77,13 +78,6 @@ def why_no_setting(name: str, value: str, description: Description | None) -> st
     return ""
 
 
-# Flags of executables that a plug-in may define as well.
-_NOT_SETTINGS = frozenset(
-    {
-        *("driver", "crash_test", "trace", "phases", "crash_after", "cut_ns"),
-        *("cut_end_ns", "flagfile", "fromenv", "tryfromenv", "undefok"),
-    }
-)
 _BITS = {"int32": 31, "int64": 63, "int": 31, "uint32": 32, "uint64": 64, "uint": 32}
 _INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?(e[-+]?[0-9]{1,3})?", re.ASCII)
