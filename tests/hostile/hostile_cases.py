@@ -106,12 +106,13 @@ class Bench:
         run = material.parts[0].documents[0].get("run")
         name = str(run) if material.has_checksums else "it"
         scratch = self.root / "scratch"
-        shutil.rmtree(scratch, ignore_errors=True)
         folder = self.root / "runs" / name
+        for old in (scratch, folder.parent):
+            shutil.rmtree(old, ignore_errors=True)
         lab = continuing.lab_of(case.subject, self.root, folder)
         write(material.contents(case.edits, case.mode), folder)
         for edit in case.edits:
-            link(folder / edit.file, edit, self.canaries)
+            link(folder, edit, self.canaries)
         quiet = self.canaries.state()
         scratch.mkdir()
         places = InputPlaces(
@@ -143,9 +144,12 @@ def write(contents: Mapping[str, bytes], folder: Path) -> None:
         path.write_bytes(content)
 
 
-def link(path: Path, edit: Edit, canaries: Canaries) -> None:
-    """Replace a file or folder by a link, if the edit does that."""
-    if not edit.is_link or path.is_symlink():
+def link(folder: Path, edit: Edit, canaries: Canaries) -> None:
+    """Replace a file or folder by a link, if the edit does that and it is there."""
+    path = folder / edit.file
+    above = [p for p in path.parents if p.is_relative_to(folder) and p != folder]
+    is_hidden = any(p.is_symlink() or (p.exists() and not p.is_dir()) for p in above)
+    if not edit.is_link or path.is_symlink() or is_hidden:
         return
     if edit.do == "move" and path.exists():
         target = canaries.adopt(path)
