@@ -111,11 +111,10 @@ def changes(plan: Plan, again: Plan, config: Config, build_dir: Path) -> list[st
     `again` is the plan of the same selection on this machine, with this configuration.
     """
     engines = {engine.name: engine for engine in again.engines}
+    if unknown := [e for e in plan.engines if e.name not in engines]:
+        return [f"settings: engine {e.name} {_why_unplanned(e)}" for e in unknown]
     found = [*_machine_changes(plan, again)]
     for engine in plan.engines:
-        if engine.name not in engines:
-            found.append(f"settings: engine {engine.name} is not one of this plan")
-            continue
         new = engines[engine.name]
         program = program_of(build_dir, config.engines[new.measures])
         sums = engine.binary_sha256, new.binary_sha256
@@ -123,6 +122,12 @@ def changes(plan: Plan, again: Plan, config: Config, build_dir: Path) -> list[st
     settings = differences(plan.settings(), again.settings())
     settings += _scenario_changes(plan, again)
     return [*dict.fromkeys(found), *(f"settings: {text}" for text in settings)]
+
+
+def _why_unplanned(engine: Engine) -> str:
+    if engine.twin_of:
+        return f"repeats {engine.twin_of}, which is missing"
+    return "has no cell"
 
 
 def binary_changes(program: Program, was: str, now: str) -> list[str]:
@@ -146,9 +151,10 @@ def machine_differences(
 
 def _machine_changes(plan: Plan, again: Plan) -> Iterator[str]:
     yield from machine_differences(plan.machine, again.machine)
-    if again.not_durable and not plan.not_durable:
+    blocked = any(again.obstacle(c) and not plan.obstacle(c) for c in plan.cells)
+    if blocked and again.not_durable and not plan.not_durable:
         yield f"machine: not_durable: {again.not_durable}"
-    if again.no_regime and not plan.no_regime:
+    if blocked and again.no_regime and not plan.no_regime:
         problem = "the run has scenarios with a disk or a limit"
         yield f"machine: no_regime: {problem}: {again.no_regime}"
 
@@ -160,8 +166,12 @@ def _engine_changes(old: Engine, new: Engine) -> list[str]:
 
 
 def _scenario_changes(plan: Plan, again: Plan) -> Iterator[str]:
-    for old, new in zip(plan.scenarios, again.scenarios, strict=True):
-        was, now = scenario_documents([old, new])
+    planned = {scenario.name: scenario for scenario in again.scenarios}
+    for old in plan.scenarios:
+        if old.name not in planned:
+            yield f"scenario {old.name} has no cell"
+            continue
+        was, now = scenario_documents([old, planned[old.name]])
         place = f"{old.name}: "
         yield from _differing(place, *_without(_OF_SCENARIO, was, now))
         regimes = (was.get("regime") or {}, now.get("regime") or {})

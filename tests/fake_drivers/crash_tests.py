@@ -79,9 +79,12 @@ class CrashTested(FakeDriver):
 
     @property
     def is_cut(self) -> bool:
-        """True in an audit if the writer did not end by itself."""
-        content = Path(self.flags["trace"]).read_bytes()
-        return all(record[2] != _DONE for record in _RECORD.iter_unpack(content))
+        """True in an audit if the writer had not ended by itself before the cut."""
+        content, cut_ns = Path(self.flags["trace"]).read_bytes(), self.flags["cut_ns"]
+        return all(
+            record[2] != _DONE or record[0] > int(cut_ns)
+            for record in _RECORD.iter_unpack(content)
+        )
 
     def finding(self) -> Record:
         """Return what an audit finds."""
