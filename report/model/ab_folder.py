@@ -165,11 +165,21 @@ def _shard_document(plan: AbPlan, shard: AbShard) -> dict[str, Any]:
     return {**facts, "counts": shard.counts, "rounds": rounds}
 
 
-def _shard_of(document: Document, cells: Sequence[CellName], place: str) -> AbShard:
-    """Return the shard of ab.json.  Raises ResultsError for an unknown cell."""
+def _shard_of(
+    document: Document, cells: Sequence[CellName], most: int, place: str
+) -> AbShard:
+    """Return the shard of ab.json.  Raises ResultsError for unknown cells or rounds."""
     entries = document["rounds"]
     if any(index >= len(cells) for index, _ in entries):
         raise ResultsError(f"{place}: rounds: not an index of cells")
+    if any(
+        sorted({*numbers}) != numbers or numbers[-1] > most for _, numbers in entries
+    ):
+        raise ResultsError(
+            f"{place}: rounds: not different rounds of the run, in order"
+        )
+    if document["index"] > document["count"]:
+        raise ResultsError(f"{place}: {document['index']} of {document['count']}")
     rounds = {cells[index]: tuple(numbers) for index, numbers in entries}
     return AbShard(**{**document, "rounds": rounds})
 
@@ -192,7 +202,7 @@ def ab_plan_of(document: Document, location: Path) -> AbPlan:
         raise ResultsError(f"{location}: the sides do not list the same engines")
     scenarios = scenarios_of(document["scenarios"], location)
     cells = cells_of(document["cells"], engines["a"], scenarios, location)
-    shard = document.get("shard")
+    shard, most = document.get("shard"), rule.screen_rounds + rule.confirm_rounds
     a, b = (_side(document, engines[s], scenarios, cells, rule) for s in SIDES)
     plan = AbPlan(
         a,
@@ -201,7 +211,7 @@ def ab_plan_of(document: Document, location: Path) -> AbPlan:
         rule=rule,
         same_build=document["same_build"],
         counted=document["counted"],
-        shard=_shard_of(shard, cells, f"{location}: shard") if shard else None,
+        shard=_shard_of(shard, cells, most, f"{location}: shard") if shard else None,
         machines=document.get("machines") or {},
     )
     for cell in cells:

@@ -158,9 +158,9 @@ def plan_of(document: Document, place: Path) -> Plan:
     engines = engines_of(document["engines"], place)
     scenarios = scenarios_of(document["scenarios"], place)
     cells = cells_of(document["cells"], engines, scenarios, place)
-    if len(cells) * document["repetitions"] > _MOST_REPETITIONS:
-        problem = f"{document['repetitions']} for each of {len(cells)} cells"
-        raise ResultsError(f"{place}: repetitions: {problem} are too many")
+    if len(cells) * (each := document["repetitions"]) > _MOST_REPETITIONS:
+        problem = f"{each} for each of {len(cells)} cells are too many"
+        raise ResultsError(f"{place}: repetitions: {problem}")
     order = tuple(CellGroup(r, tuple(indexes)) for r, indexes in document["order"])
     return Plan(
         run=document["run"],
@@ -203,8 +203,8 @@ def _shard_of(
 ) -> Shard | None:
     if entry is None:
         return None
-    if (index := entry["index"]) > entry["count"]:
-        raise ResultsError(f"{place}: {index} of {entry['count']}")
+    if entry["index"] > entry["count"]:
+        raise ResultsError(f"{place}: index: above count")
     return Shard(**{**entry, "units": _units_of(entry["units"], order, place)})
 
 
@@ -324,9 +324,8 @@ def cells_of(
             unknown = "scenario" if cell.engine in names else "engine"
             raise ResultsError(f"{place}: cell {cell}: unknown {unknown}")
         if cell.benchmark not in scenario.benchmarks:
-            raise ResultsError(
-                f"{place}: cell {cell}: not in its scenario's benchmarks"
-            )
+            problem = "not in its scenario's benchmarks"
+            raise ResultsError(f"{place}: cell {cell}: {problem}")
         if cell in cells:
             raise ResultsError(f"{place}: cell {cell} is listed twice")
         cells[cell] = None

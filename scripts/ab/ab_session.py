@@ -122,7 +122,7 @@ class AbSession(Session[AbPlan]):
         return [
             f"side {side}: {text}"
             for side, runner in self.sides.items()
-            for text in runner.changes(plan.sides[side], config)
+            for text in runner.changes(plan.sides[side], config, in_order=False)
         ]
 
     def admit(self, plan: AbPlan, notify: Progress | None) -> dict[str, Any]:

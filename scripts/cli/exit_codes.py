@@ -16,6 +16,8 @@ from scripts.show.output import print_error
 from scripts.store.run_places import CannotStart
 from scripts.store.run_store import FolderLocked
 
+_BEGIN = "kvmatrix: "  # of a message, at the begin of a line
+
 
 def exit_code_of(work: Callable[[], int]) -> int:
     """Run a verb; turn its errors into one message and an exit code."""
@@ -49,5 +51,15 @@ def outcome_of(work: Callable[[], int]) -> tuple[int, str]:
         code = exit_code_of(work)
     text = said.getvalue()
     click.echo(text, err=True, nl=False)
-    _, _, problem = text.rpartition("kvmatrix: ")  # begins the message of an error
-    return code, " ".join(problem.split()) if code else ""
+    return code, _message_in(text) if code else ""
+
+
+def _message_in(text: str) -> str:
+    """Return the last message of a text; a name within a line begins none."""
+    words: list[str] = []
+    for line in text.splitlines():
+        if line.startswith(_BEGIN):
+            words = line.removeprefix(_BEGIN).split()
+        else:
+            words += line.split()
+    return " ".join(words)

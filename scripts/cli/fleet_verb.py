@@ -16,6 +16,7 @@ from report.model.ab_folder import ab_plan_document
 from report.model.plan import started_at
 from report.model.plan_document import plan_document
 from report.terms import numbers
+from report.terms.documents import ResultsError
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.fleet_block import check_words, fleet_block, verb_of
 from scripts.cli.merge_verb import merged_ab_folder, merged_run, show_notes
@@ -240,6 +241,8 @@ def fleet_resume(
 
     def work() -> int:
         found = read_fleet(find_fleet(named.results, name))
+        if found.is_confirmation:
+            raise ResultsError(f"{found.path}: resume the fleet that it is in")
         check_words(found)
         refuse_links(found.path)
         builds = _builds_of(found, a_dir, b_dir)

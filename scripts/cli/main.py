@@ -41,6 +41,7 @@ def main(system: Any = None) -> None:
 
 
 def _interrupt(signum: int, _frame: object) -> None:
+    _handle_interrupts(signal.SIG_IGN)  # one is enough, wherever the next would come
     _received.append(signum)
     raise KeyboardInterrupt
 

@@ -43,10 +43,14 @@ def description_of(file: Path) -> dict[str, Any]:
 
 
 def check_flags(document: Mapping[str, Any], engine: Engine) -> None:
-    """Raise CannotStart unless all flags are settings of the engine.
+    """Raise CannotStart unless the setting and all flags are of the engine.
 
-    A file from elsewhere must not choose where this machine reads or writes.
+    A file from elsewhere must not choose where this machine reads or writes, nor whom
+    it accuses.
     """
+    if document["setting"].partition("/")[0] != document["engine"]:
+        words = f"{document['setting']} in the reproducer is of another engine than"
+        raise CannotStart(f"{words} {document['engine']}")
     names = set()
     for word in document["flags"]:
         name, _, value = word.removeprefix("--").partition("=")

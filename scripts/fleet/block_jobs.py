@@ -115,6 +115,8 @@ class SlurmJobs(BlockJobs):
     """Jobs of Slurm: each has a node to itself; many are one array."""
 
     def __init__(self, fleet: Fleet, site: FleetSite) -> None:
+        if "%" in str(fleet.path.absolute()):  # in a path, Slurm replaces it
+            raise CannotStart(f"{fleet.path}: Slurm needs a path without %; rename it")
         self._fleet, self._site = fleet, site
         self._folder = new_jobs_folder(fleet)
         self._jobs: dict[int, Any] = {}

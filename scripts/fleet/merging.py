@@ -51,6 +51,7 @@ Document = Mapping[str, Any]
 _LEAST_PARTS = 8  # that are worth starting processes
 _NAMED = 5  # blocks that are missing
 _MERGED = "-merged"  # ends the names of merged runs
+_NAME_CHARS = 180  # of its part in them: names.schema.json accepts 200
 # What decides whether a repetition is still missing, for missing_repetitions().
 _OF_ATTEMPT = (
     *("engine", "scenario", "benchmark", "repetition", "attempt", "status"),
@@ -159,7 +160,8 @@ def name_of(parts: Sequence[ShardFolder], results: Path) -> str:
 
 def merged_name(first: str, results: Path) -> str:
     """Return the name of a merged run, from that of its earliest part."""
-    return unused_name(results, f"{first.split(_MERGED)[0]}{_MERGED}")
+    base = first.split(_MERGED)[0][:_NAME_CHARS]
+    return unused_name(results, f"{base}{_MERGED}")
 
 
 def merged_before(run: str, results: Path) -> list[Path]:

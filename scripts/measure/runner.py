@@ -158,7 +158,9 @@ class Runner:
             ) from None
         return {"file_system_control": control} if control else {}
 
-    def changes(self, plan: Plan, config: Config) -> list[str]:
+    def changes(
+        self, plan: Plan, config: Config, *, in_order: bool = True
+    ) -> list[str]:
         """Return the differences from the plan as recorded; stamp the executables."""
         regimes = map(self.sites.unlike, _regimes(plan))
         unlike = [*dict.fromkeys(filter(None, regimes))]
@@ -171,7 +173,8 @@ class Runner:
             return [*error.changes, *unlike]
         except (ConfigError, DiskError) as error:
             return unlike or [f"settings: {error}"]
-        return [*changes(plan, again, config, self.places.build_dir), *unlike]
+        build = self.places.build_dir
+        return [*changes(plan, again, config, build, in_order=in_order), *unlike]
 
     def built_late(self, plan: Plan) -> tuple[str, ...]:
         """Return the engines that were missing from the plan but exist now."""

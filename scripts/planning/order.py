@@ -107,7 +107,7 @@ def scheduled_repetitions(
 
 def _canary_starts(plan: Plan, end: int) -> list[int]:
     """Return the numbers of the first repetitions of the canary's units."""
-    if plan.shard is None or not plan.shard.canary:
+    if plan.shard is None or not plan.shard.canary or not plan.canary:
         return []
     sizes = [len(plan.order[unit].cells) for unit in plan.canary]
     begin = end + (plan.shard.index - 1) * sum(sizes)

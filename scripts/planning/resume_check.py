@@ -24,7 +24,7 @@ _VALUE_CHARS = 200
 # Of an engine and of a scenario: what affects no result, or is compared by itself.
 _OF_ENGINE = (
     *("title", "summary", "floor", "binding_of", "group"),
-    *("known_failures", "passports", "missing", "binary_sha256"),
+    *("passports", "missing", "binary_sha256"),
 )
 _OF_SCENARIO = ("title", "analysis", "flags", "regime")
 
@@ -105,10 +105,13 @@ def still_missing(plan: Plan, engines: Sequence[Engine]) -> list[Engine]:
     ]
 
 
-def changes(plan: Plan, again: Plan, config: Config, build_dir: Path) -> list[str]:
+def changes(
+    plan: Plan, again: Plan, config: Config, build_dir: Path, *, in_order: bool
+) -> list[str]:
     """Return every difference of a recorded plan, one sentence each.
 
     `again` is the plan of the same selection on this machine, with this configuration.
+    A side of an A/B run is not `in_order`: that run has an order of its own.
     """
     engines = {engine.name: engine for engine in again.engines}
     if unknown := [e for e in plan.engines if e.name not in engines]:
@@ -121,6 +124,8 @@ def changes(plan: Plan, again: Plan, config: Config, build_dir: Path) -> list[st
         found += binary_changes(program, *sums) or _engine_changes(engine, new)
     settings = differences(plan.settings(), again.settings())
     settings += _scenario_changes(plan, again)
+    if in_order and not settings and plan.order != again.order:
+        settings.append("order: its units are not those of its seed")
     return [*dict.fromkeys(found), *(f"settings: {text}" for text in settings)]
 
 

@@ -15,6 +15,7 @@ from scripts.regime.seclusion import (
     limit_memory,
     make_all_read_only,
 )
+from scripts.regime.superblock import BYTES, check_superblock
 from scripts.trials.crash_process import Cut, TrialError, audit
 from scripts.trials.evidence import outcome_of, sentence_of
 from scripts.trials.progress import Report
@@ -39,6 +40,7 @@ def replay_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
         disk, trace = TrialDisk(space, spec.fs), space / "trace"
         with trace.open("wb") as file, disk.blank() as image:
             unpack(spec.reproducers_path, file.fileno(), image, disk.size)
+            check_superblock(os.pread(image, BYTES, 0), spec.fs)
         cut = Cut(trace, description["cut_ns"], description["cut_end_ns"])
         with disk.mounted() as point:
             forbid_devices()
@@ -68,8 +70,14 @@ def hand_over(point: Path, user: int) -> None:
             raise TrialError(
                 f"{name} on the disk of the reproducer is neither a file nor a folder"
             )
-        os.lchown(path, user, user)
-        os.chmod(path, stat.S_IMODE(status.st_mode) & 0o777 | _rights(status.st_mode))
+        mode = stat.S_IMODE(status.st_mode) & 0o777 | _rights(status.st_mode)
+        try:
+            os.lchown(path, user, user)
+            os.chmod(path, mode)
+        except OSError as error:  # such as of an immutable file
+            raise TrialError(
+                f"{name} on the disk of the reproducer: {error.strerror}"
+            ) from None
 
 
 def _rights(mode: int) -> int:

@@ -194,6 +194,18 @@ def test_an_order_that_lacks_something_is_refused(
     assert "order: expected each repetition of each cell exactly once" in done.stderr
 
 
+def test_units_other_than_those_of_the_seed_are_refused(lab: Lab) -> None:
+    """Cells of one unit share a database: nobody else may group them."""
+    unfinished(lab)
+
+    def join(plan: dict[str, Any]) -> None:
+        (repetition, first), (_, second), *rest = plan["order"]
+        plan["order"] = [[repetition, [*first, *second]], *rest]
+
+    edit_plan(lab.run_folder, join)
+    assert "order: " in refusal(lab)
+
+
 def test_a_plan_without_a_time_limit_is_refused(lab: Lab) -> None:
     unfinished(lab)
     edit_plan(lab.run_folder, lambda plan: plan["suite"].pop("timeout_s"))

@@ -1,0 +1,60 @@
+"""Which file systems of strangers are mounted."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scripts.regime.loop_device import DiskError
+from scripts.regime.superblock import BYTES, check_superblock
+
+MKFS = ("/usr/sbin/mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0", "-J", "size=4")
+
+
+def made(folder: Path, *words: str) -> bytes:
+    """Return the start of a new ext4; skip if it cannot be made here."""
+    if not Path(MKFS[0]).exists():
+        pytest.skip("e2fsprogs is not installed")
+    image = folder / "disk.img"
+    with image.open("wb") as file:
+        file.truncate(64 << 20)
+    subprocess.run([*MKFS, *words, image], check=True, capture_output=True)
+    return image.read_bytes()[:BYTES]
+
+
+def with_bytes(start: bytes, offset: int, content: bytes) -> bytes:
+    """Return a disk with other bytes in its superblock of ext4."""
+    at = 1024 + offset
+    return start[:at] + content + start[at + len(content) :]
+
+
+def test_a_disk_of_a_trial_is_mounted(tmp_path: Path) -> None:
+    check_superblock(made(tmp_path), "ext4")
+
+
+OTHERS = {
+    "on errors": ("-e", "panic"),
+    "incompatible": ("-O", "mmp"),
+    "read-only": ("-O", "quota"),
+    "features": ("-O", "encrypt"),
+}
+
+
+@pytest.mark.parametrize("key", OTHERS)
+def test_a_disk_that_could_reach_further_is_refused(tmp_path: Path, key: str) -> None:
+    with pytest.raises(DiskError, match=key):
+        check_superblock(made(tmp_path, *OTHERS[key]), "ext4")
+
+
+def test_a_journal_elsewhere_and_options_are_refused(tmp_path: Path) -> None:
+    start = made(tmp_path)
+    other = with_bytes(with_bytes(start, 0xE0, bytes(4)), 0xE4, b"\7\0\0\0")
+    with pytest.raises(DiskError, match="device of the journal"):
+        check_superblock(other, "ext4")
+    options = with_bytes(start, 0x200, b"errors=panic")
+    with pytest.raises(DiskError, match="mount options"):
+        check_superblock(options, "ext4")
+    with pytest.raises(DiskError, match="magic"):
+        check_superblock(bytes(BYTES), "ext4")
+    with pytest.raises(DiskError, match="device of the log"):
+        check_superblock(b"XFSB" + bytes(BYTES - 4), "xfs")
