@@ -152,6 +152,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "no fs": {"fs": ""},
     "no setting": {"setting": None},
     "setting": {"setting": "../../x/durable"},
+    "setting of another engine": {"setting": "elsewhere/durable"},
     "terminal": {"setting": "a\x1b[2J/b"},
     "zero byte": {"setting": "a\0b", "engine": "none"},
     "phases": {"phases": "single:20,--db=/"},
