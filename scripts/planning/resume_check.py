@@ -1,8 +1,8 @@
 """Checks that a resumed run has the same machine, executables and settings.
 
-A run's folder may come from anybody.  It decides what is measured: which cells, in
-which order, how often, with which options of the command line.  All else is planned
-again from the configuration and the executables of this machine, and must be the same.
+A run's folder may come from anybody.  It decides what is measured: which cells, how
+often, and with which options of the command line.  All else is planned again from the
+configuration and the executables of this machine, and must be the same.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

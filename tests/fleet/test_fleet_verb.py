@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from report.terms.checksum import with_checksum
+from scripts.cli.exit_codes import outcome_of
 from scripts.fleet.block_jobs import JobsRejected, JobState, SlurmJobs
 from scripts.fleet.block_runs import BlockRuns
 from scripts.fleet.fleet_folder import Fleet, FleetBlock, read_fleet
 from scripts.fleet.fleet_site import LOCAL, SLURM, FleetSite
+from scripts.fleet.job_report import report_line, report_of
 from scripts.fleet.node_block import measure_block, words_of_block
 from scripts.show.fleet_view import dry_run_text, suspects_words
 from scripts.store.run_places import CannotStart
@@ -190,6 +192,17 @@ def test_each_session_has_logs_of_its_own(lab: Lab, fleet: Path) -> None:
     call(["fleet", "resume", str(fleet), *places(lab), "--on", "local"])
     assert (fleet / "jobs/2/block-1.log").is_file()
     assert (fleet / "jobs/1/block-1.log").read_text() == "of before"
+
+
+def test_a_name_within_a_message_begins_none() -> None:
+    """What a node says decides whether its block waits, or another node has it."""
+    problem = "plan.json: title: kvmatrix: another run is using the data directory"
+
+    def fail() -> int:
+        raise CannotStart(problem)
+
+    assert outcome_of(fail) == (2, problem)
+    assert report_of(report_line("n1", *outcome_of(fail)))["why"] == ""
 
 
 def test_a_fleet_of_two_lines_is_refused(lab: Lab, fleet: Path) -> None:
