@@ -21,7 +21,13 @@ from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.fleet_block import check_words, fleet_block, verb_of
 from scripts.cli.merge_verb import merged_ab_folder, merged_run, show_notes
 from scripts.cli.session_flow import conclude
-from scripts.fleet.block_jobs import BlockJobs, JobsRejected, LocalJobs, SlurmJobs
+from scripts.fleet.block_jobs import (
+    JOBS,
+    BlockJobs,
+    JobsRejected,
+    LocalJobs,
+    SlurmJobs,
+)
 from scripts.fleet.fleet_control import FleetControl
 from scripts.fleet.fleet_folder import (
     AB_VERB,
@@ -244,7 +250,8 @@ def fleet_resume(
         if found.is_confirmation:
             raise ResultsError(f"{found.path}: resume the fleet that it is in")
         check_words(found)
-        refuse_links(found.path)
+        confirmation = found.path / CONFIRMATION
+        refuse_links(found.path, {found.path / JOBS, confirmation / JOBS})
         builds = _builds_of(found, a_dir, b_dir)
         places = replace(named, build_dir=builds.a) if builds else named
         site = site_of(given, places, builds.options if builds else None)

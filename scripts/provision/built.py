@@ -88,8 +88,11 @@ def _configure(
 def _configured_for(folder: Path, root: Path) -> str:
     """Return the other checkout for which CMake configured a build folder, or "".
 
-    A checkout that is copied or moved with its build has such a folder.
+    A checkout that is copied or moved with its build has such a folder.  One behind a
+    link is another checkout's, on purpose, and never removed.
     """
+    if folder.resolve() != root.resolve() / folder.relative_to(root):
+        return ""
     own = {"HOME_DIRECTORY": root, "CACHEFILE_DIR": folder}
     try:
         text = (folder / "CMakeCache.txt").read_text("utf-8", "replace")

@@ -7,7 +7,7 @@ What is written goes into files of our own, never through a link.
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -67,9 +67,10 @@ def refuse_link(path: Path) -> None:
         )
 
 
-def refuse_links(folder: Path) -> None:
+def refuse_links(folder: Path, but_in: Collection[Path] = ()) -> None:
     """Raise ResultsError for a folder with anything but files and folders in it.
 
+    What is in the folders `but_in`, which nothing uses, is not looked at.
     REQUIRES: it is the folder of a run that is about to be continued.
     """
     refuse_link(folder)
@@ -78,6 +79,7 @@ def refuse_links(folder: Path) -> None:
             refuse_link(path)
             if stat.S_IFMT(path.lstat().st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
                 raise ResultsError(f"{path}: is neither a file nor a directory")
+        folders[:] = [name for name in folders if Path(place, name) not in but_in]
 
 
 def own_folder(root: Path, *names: str) -> Path:
