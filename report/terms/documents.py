@@ -255,9 +255,9 @@ def _problem(error: JsonSchemaValueException) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a value for a message: in ASCII and at most 60 characters."""
+    """Return a value for a message: in visible ASCII, at most 60 characters."""
     literal = value is None or isinstance(value, bool)
-    text = json.dumps(value) if literal else ascii(value)
+    text = json.dumps(value) if literal else visible(ascii(value))
     return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
 
 
