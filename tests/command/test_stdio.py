@@ -89,6 +89,18 @@ scripts.cli.main.main()
     assert (done.returncode, done.stderr) == (130, "kvmatrix: interrupted\n")
 
 
+def version_of(program: str) -> subprocess.CompletedProcess[str]:
+    """Run a program that starts `kvmatrix --version`."""
+    return subprocess.run(
+        [sys.executable, "-c", program, "--version"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_after_the_last_line_changes_nothing(signum: int) -> None:
     program = f"""
@@ -98,14 +110,7 @@ atexit.register(os.kill, os.getpid(), {int(signum)})
 import scripts.cli.main
 scripts.cli.main.main()
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program, "--version"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = version_of(program)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("\n") == 1
 
@@ -141,14 +146,7 @@ sys.meta_path.insert(0, Finder())
 import scripts.cli.main
 scripts.cli.main.main()
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code, "--version"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = version_of(code)
     assert (done.returncode, done.stderr) == (130, "kvmatrix: interrupted\n")
 
 

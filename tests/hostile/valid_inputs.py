@@ -24,9 +24,9 @@ from tests.builders import (
     synthetic_mix,
     synthetic_run,
 )
+from tests.durability.strange_disks import DESCRIPTION
 from tests.hostile.material import FilePart, Material
 from tests.hostile.toml_inputs import configs, lab
-from tests.strangers import cuts
 from tests.strangers.specimens import GIVEN, Specimens
 
 Document = dict[str, Any]
@@ -201,7 +201,7 @@ def shard() -> Material:
 
 def cut() -> Material:
     """Return what a reproducer of a durability run says."""
-    document = json.loads(json.dumps(cuts.DESCRIPTION))
+    document = json.loads(json.dumps(DESCRIPTION))
     rules = {"type": "object"}
     return Material((FilePart("cut.json", "", (document,), rules=rules),))
 
