@@ -5,20 +5,17 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
-from typing import IO
 
 import pytest
 
 from scripts.cli import durability_verb
 from scripts.durability import replay
 from scripts.durability.laboratory import TrialEnded
-from scripts.machine.child_process import PeriodicCall, ProcessResult
 from scripts.trials.trial_spec import TrialSpec
 from tests.places import BUILD
 from tests.strangers.canaries import Canaries, library
@@ -30,31 +27,13 @@ from tests.support.command_line import CommandResult
 from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab
 
-_HANGS_S = 30
+_HANGS_S = 180
 _WRITABLE = ("results", "data", "merged", "more")  # folders of the victim
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202e]")
 
 
 class Hangs(BaseException):
     """A command waits; no handler of the program catches it."""
-
-
-@dataclass(frozen=True)
-class WatchedExecutor(FakeExecutor):
-    """An executor that lists the commands that it runs."""
-
-    commands: list[list[str]] = field(default_factory=list)
-
-    def run(
-        self,
-        command: Sequence[str | Path],
-        timeout_s: float,
-        ticks: Sequence[PeriodicCall] = (),
-        stdout: int | IO[bytes] = subprocess.DEVNULL,
-    ) -> ProcessResult:
-        """Run a command."""
-        self.commands.append([str(word) for word in command])
-        return super().run(command, timeout_s, ticks, stdout)
 
 
 @dataclass(frozen=True)
@@ -161,7 +140,7 @@ def meet(row: Row, specimens: Specimens, home: Path) -> Encounter:
         before, quiet = _contents(lab.root), canaries.state()
         assert bool(row.edits) == (before != handed), "an edit that changes nothing"
         commands: list[list[str]] = []
-        system = system_of(row.given, lambda v: WatchedExecutor(v, commands=commands))
+        system = system_of(row.given, lambda v: FakeExecutor(v, commands=commands))
         words = words_of(row.verb, lab, it)
         with _patience(), no_replay(), in_process(system) as call:
             done = call(words)

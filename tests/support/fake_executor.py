@@ -32,6 +32,7 @@ class FakeExecutor:
 
     environment: Mapping[str, str]
     stop: Stop = field(default_factory=Stop)
+    commands: list[list[str]] = field(default_factory=list)  # that were run
 
     def with_environment(self, environment: Mapping[str, str]) -> "FakeExecutor":
         """Return the same executor with other variables."""
@@ -47,6 +48,7 @@ class FakeExecutor:
         """Run a command as scripts.machine.child_process.Spawner would."""
         self.stop.check()
         words = [str(word) for word in command]
+        self.commands.append(words)
         if words[0] == "sync":
             return ProcessResult("0", 1, "")
         if words[0] == "cp" and Path(words[-2]).is_dir():
