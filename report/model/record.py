@@ -81,8 +81,8 @@ class MemoryFigures(TypedDict):
     """What was charged to the memory group of the process at most."""
 
     peak_bytes: int | None
-    peak_anonymous_bytes: int
-    peak_page_cache_bytes: int
+    peak_anonymous_bytes: int | None
+    peak_page_cache_bytes: int | None
 
 
 class JitWarmup(TypedDict):
@@ -271,7 +271,7 @@ Record = TypedDict(
         "first_call_ns": int,  # absent in old lines
         "device": DeviceFigures | None,  # absent without a regime, as these two
         "memory": MemoryFigures | None,
-        "course": Mapping[str, Sequence[int]] | None,
+        "course": Mapping[str, Sequence[int] | None] | None,
         "machine": str,  # in a run of many machines
         "ab": AbPlace,
         "plan": str,  # the checksum of the plan that the line belongs to

@@ -9,6 +9,7 @@ itself, it never was.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,18 +53,20 @@ def parts_of(record: Record, width_ns: float) -> list[Part]:
     loop = loop_of(course)
     times = loop["elapsed_ns"] - loop["elapsed_ns"][0]
     edges = np.arange(0, times[-1] + 1, width_ns)
-    at = {name: np.interp(edges, times, values) for name, values in loop.items()}
+    at: dict[str, NDArray[np.float64]]
+    at = defaultdict(lambda: np.full(len(edges), np.nan))  # unknown columns
+    at |= {name: np.interp(edges, times, values) for name, values in loop.items()}
     accepted, _ = user_bytes(record)
     per_op = accepted / record["ops"] if record["ops"] else 0.0
     memory = at["anonymous_bytes"] + at["page_cache_bytes"]
-    live_bytes = record["live_bytes"]
+    live_bytes = record["live_bytes"] or np.nan
     return [
         Part(
             float(edges[i]),
             float(at["ops"][i] - at["ops"][i - 1]) * 1e9 / width_ns,
             _ratio(at["device_written_bytes"], at["ops"], i, per_op),
-            float(at["disk_bytes"][i]) / live_bytes or None if live_bytes else None,
-            float(memory[i]) or None,
+            _known(at["disk_bytes"][i] / live_bytes) or None,
+            _known(memory[i]) or None,
         )
         for i in range(1, len(edges))
     ]
@@ -74,7 +77,11 @@ def _ratio(
 ) -> float | None:
     """Return the bytes written per byte accepted in a part; None if it did nothing."""
     accepted = float(ops[i] - ops[i - 1]) * per_op
-    return float(written[i] - written[i - 1]) / accepted if accepted else None
+    return _known((written[i] - written[i - 1]) / accepted) if accepted else None
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 @dataclass(frozen=True)

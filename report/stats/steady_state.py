@@ -26,7 +26,9 @@ from report.stats.change_points import change_points
 from report.stats.device_use import user_bytes
 from report.terms.rulebook import WRITING_TYPES
 
+Course = Mapping[str, Sequence[int] | None]
 Columns = Mapping[str, NDArray[np.float64]]
+_WRITTEN = "device_written_bytes"
 WINDOW = 0.25  # of the data set, rewritten
 LEAST_WINDOWS = 5  # consecutive
 LEAST_REWRITES = 3  # of the data set
@@ -84,12 +86,15 @@ class SteadyState:
 def of_record(record: Record) -> SteadyState | None:
     """Return the steady state of a line; None if it has no course or wrote nothing.
 
+    None also if nobody knows what it wrote.
     All operations of a mix count, a window by those that write.
     """
     course, ops = record.get("course"), record.get("ops")
     accepted, _ = user_bytes(record)
     num = int((record.get("options") or {}).get("num") or 0)
     if not course or not ops or not accepted or not num:
+        return None
+    if course[_WRITTEN] is None:
         return None
     by_type = record.get("ops_by_type") or {}
     writes = sum(n for t, n in by_type.items() if t in WRITING_TYPES) or ops
@@ -145,7 +150,7 @@ def shape_of(windows: Sequence[Window]) -> Shape:
 
 
 def windows_of(
-    course: Mapping[str, Sequence[int]], ops_per_window: float, bytes_per_op: float
+    course: Course, ops_per_window: float, bytes_per_op: float
 ) -> tuple[Window, ...]:
     """Return the whole windows of a course.
 
@@ -162,7 +167,7 @@ def windows_of(
     keep = np.concatenate(([True], np.diff(loop["ops"]) > 0))
     ops = loop["ops"][keep]
     at_ns = np.interp(edges, ops, loop["elapsed_ns"][keep])
-    at_bytes = np.interp(edges, ops, loop["device_written_bytes"][keep])
+    at_bytes = np.interp(edges, ops, loop[_WRITTEN][keep])
     user_bytes = ops_per_window * bytes_per_op
     return tuple(
         Window(
@@ -177,13 +182,15 @@ def windows_of(
     )
 
 
-def loop_of(course: Mapping[str, Sequence[int]]) -> Columns:
+def loop_of(course: Course) -> Columns:
     """Return the samples of the loop in a course, which is of the whole process.
+
+    Columns that are unknown are left out.
 
     The loop begins with the last sample that has no operation, and ends with the first
     one that has all of them.  Times remain those of the process.
     """
-    columns = {k: np.asarray(v, dtype=np.float64) for k, v in course.items()}
+    columns = {k: np.asarray(v, dtype=np.float64) for k, v in course.items() if v}
     ops = columns["ops"]
     began = max(0, int(np.argmax(ops > 0)) - 1)
     ended = int(np.argmax(ops)) + 1

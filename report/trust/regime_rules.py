@@ -108,11 +108,21 @@ def memory_within_limit(record: Record, context: Context) -> str:
     return f"{peak} of memory exceed the limit of {numbers.size(limit)}"
 
 
+def course_of_whole_samples(record: Record, context: Context) -> str:
+    """Check that the columns of a course, where they are known, are equally long."""
+    columns = (record.get("course") or {}).values()
+    lengths = {len(column) for column in columns if column}
+    return "" if len(lengths) < 2 else f"a course of {sorted(lengths)} samples"
+
+
 def _device(context: Context) -> str:
     return context.regime.device if context.regime else ""
 
 
 RULES = (
     Rule(disk_of_the_regime, since=3),
-    *(Rule(f, since=3, of_line=True) for f in (reached_regime, memory_within_limit)),
+    *(
+        Rule(fault, since=3, of_line=True)
+        for fault in (reached_regime, memory_within_limit, course_of_whole_samples)
+    ),
 )

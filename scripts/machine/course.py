@@ -25,6 +25,9 @@ COLUMNS = (
 )
 
 
+_Memory = tuple[int | None, int | None]  # anonymous memory and page cache
+
+
 @dataclass(frozen=True)
 class Watched:
     """What a regime gives a process: a disk, or none, and a memory group, or none."""
@@ -47,16 +50,19 @@ class Course:
         clock_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         self._watched, self._operations, self._clock_ns = watched, operations, clock_ns
-        self._points: list[tuple[int, ...]] = []
+        self._points: list[tuple[int | None, ...]] = []
         self._stride, self._samples, self._began_ns = 1, 0, 0
-        self._peaks = [0, 0]  # of anonymous memory and page cache
+        self._peaks: _Memory = (None, None)
 
     def sample(self) -> None:
         """Take one sample."""
         now_ns = self._clock_ns()
         self._began_ns = self._began_ns or now_ns
         memory = self._memory()
-        self._peaks = [max(*pair) for pair in zip(self._peaks, memory, strict=True)]
+        self._peaks = (
+            _most(self._peaks[0], memory[0]),
+            _most(self._peaks[1], memory[1]),
+        )
         self._samples += 1
         if (self._samples - 1) % self._stride:
             return
@@ -67,26 +73,30 @@ class Course:
             self._points = self._points[::2]
             self._stride *= 2
 
-    def _disk(self) -> tuple[int, int, int]:
+    def _disk(self) -> tuple[int | None, int | None, int | None]:
         disk = self._watched.disk
         counts = disk_counts(disk.stat.read_text()) if disk else None
         if not disk or not counts:
-            return 0, 0, 0
+            return None, None, None
         return counts.read_bytes, counts.written_bytes, disk.used_bytes()
 
-    def _memory(self) -> tuple[int, int]:
+    def _memory(self) -> _Memory:
         memory = self._watched.group.memory if self._watched.group else None
-        return (memory.anonymous_bytes, memory.file_bytes) if memory else (0, 0)
+        return (memory.anonymous_bytes, memory.file_bytes) if memory else (None, None)
 
     def fields(self) -> dict[str, Any]:
         """Return "course" and "memory" of the result line; null if nothing was seen.
 
+        A column is null if one of its samples is unknown.
         REQUIRES: the process has ended, and its group still exists.
         """
         group = self._watched.group
         if not self._points:
             return {"course": None, "memory": None}
-        columns = map(list, zip(*self._points, strict=True))
+        columns = [
+            None if None in column else list(column)
+            for column in zip(*self._points, strict=True)
+        ]
         memory = None
         if group:
             memory = {
@@ -95,3 +105,7 @@ class Course:
                 "peak_page_cache_bytes": self._peaks[1],
             }
         return {"course": dict(zip(COLUMNS, columns, strict=True)), "memory": memory}
+
+
+def _most(*numbers: int | None) -> int | None:
+    return max((n for n in numbers if n is not None), default=None)

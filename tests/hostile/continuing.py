@@ -25,10 +25,11 @@ from tests.hostile.contract import (
 from tests.hostile.surfaces import RUN_SURFACES, InputPlaces, Surface
 from tests.hostile.valid_inputs import specimen
 from tests.strangers.cuts import pack_cut
-from tests.strangers.encounter import WatchedExecutor, no_replay, words_of
+from tests.strangers.encounter import no_replay, words_of
 from tests.strangers.jobs_in_process import in_process
 from tests.strangers.specimens import GIVEN
 from tests.strangers.table_row import VERBS
+from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab
 from tests.support.quiet_machine import quiet_machine
 
@@ -57,7 +58,7 @@ def continued(verb: str) -> Surface:
         if (places.folder / "cut.json").is_file():
             pack_cut(places.folder, (places.folder / "cut.json").read_bytes())
         commands: list[list[str]] = []
-        system = quiet_machine(lambda v: WatchedExecutor(v, commands=commands))
+        system = quiet_machine(lambda v: FakeExecutor(v, commands=commands))
         words = words_of(verb, Lab(places.lab), places.folder)
         with no_trials(), no_replay(), in_process(system) as call:
             done = call(words)

@@ -18,7 +18,7 @@ TRACEBACK, OTHER = "traceback", "other"
 COLUMNS = (REFUSED, ACCEPTED, TRACEBACK, OTHER)
 TITLES = {
     "run": "run folders: run.json, environment.json, measurements.jsonl",
-    "mix": "the same, with threads, a writer and mixes",
+    "mix": "the same, with threads, a writer, mixes and a disk",
     "ab": "A/B folders, with counts.jsonl",
     "history": "entries of the history",
     "google": "files of Google Benchmark",

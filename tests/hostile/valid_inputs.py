@@ -22,8 +22,10 @@ from tests.builders import (
     synthetic_descriptions,
     synthetic_history,
     synthetic_mix,
+    synthetic_records,
     synthetic_run,
 )
+from tests.builders.regime_records import REGIME, figures_of
 from tests.durability.strange_disks import DESCRIPTION
 from tests.hostile.material import FilePart, Material
 from tests.hostile.toml_inputs import configs, lab
@@ -45,16 +47,18 @@ def run() -> Material:
 
 
 def mix() -> Material:
-    """Return a run of threads, a writer and mixes."""
+    """Return a run of threads, a writer and mixes, on a disk of its own."""
     plan = synthetic_mix.plan(1)
     engine = plan["engines"][0]["name"]
     plan["engines"] = plan["engines"][:1]
     plan["cells"] = [cell for cell in plan["cells"] if cell["engine"] == engine]
     for scenario in plan["scenarios"]:
         scenario["flags"] = {engine: scenario["flags"][engine]}
+        scenario["regime"] = REGIME
     indexes = range(len(plan["cells"]))
     plan["order"] = [[n, [i]] for n in (1, 2) for i in indexes]
-    return _run_of(plan, synthetic_mix.lines(plan))
+    figures = figures_of(synthetic_records.OPS, synthetic_records.ENTRY_BYTES)
+    return _run_of(plan, [line | figures for line in synthetic_mix.lines(plan)])
 
 
 def _run_of(plan: Document, lines: list[Document]) -> Material:

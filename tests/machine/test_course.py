@@ -17,6 +17,7 @@ class FakeGroup:
     """A group whose memory grows by a byte at each look, and then shrinks."""
 
     peak_bytes = 99
+    is_readable = True
 
     def __init__(self) -> None:
         self._looks = 0
@@ -25,6 +26,8 @@ class FakeGroup:
     def memory(self) -> GroupMemory | None:
         """What is charged."""
         self._looks += 1
+        if not self.is_readable:
+            return None
         return GroupMemory(min(self._looks, 20), 40 - min(self._looks, 20))
 
 
@@ -74,11 +77,25 @@ def test_many_samples_are_thinned_evenly(disk: Disk) -> None:
     assert times[0] == 0
 
 
-def test_what_is_not_watched_is_zero_or_absent() -> None:
+def test_what_is_not_watched_is_unknown() -> None:
     sampled = course(Watched(None, None))
     assert sampled.fields() == {"course": None, "memory": None}
     sampled.sample()
     fields = sampled.fields()
     assert fields["memory"] is None
-    assert fields["course"]["device_read_bytes"] == [0]
-    assert fields["course"]["disk_bytes"] == [0]
+    known = {name for name, column in fields["course"].items() if column is not None}
+    assert known == {"elapsed_ns", "ops"}
+
+
+def test_memory_that_cannot_be_read_is_unknown() -> None:
+    group = FakeGroup()
+    sampled = course(Watched(None, cast(MemoryGroup, group)))
+    sampled.sample()
+    group.is_readable = False
+    sampled.sample()
+    fields = sampled.fields()
+    assert fields["course"]["anonymous_bytes"] is None
+    assert fields["memory"]["peak_anonymous_bytes"] == 1  # of the readable samples
+    unread = course(Watched(None, cast(MemoryGroup, group)))
+    unread.sample()
+    assert unread.fields()["memory"]["peak_page_cache_bytes"] is None

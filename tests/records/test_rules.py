@@ -43,10 +43,16 @@ WARM = honest_records.warmed_up(READ, 2.0)
 SHARED = honest_records.warmed_up(OPEN, 2.0, 0.5)
 ON_DISK = Regime(COLD, 64 << 10, "loop", 1 << 30, "ext4", 4096)
 PEAKS = {"peak_anonymous_bytes": 0, "peak_page_cache_bytes": 0}
+COURSE = {
+    **{"elapsed_ns": [0, 1, 2], "ops": [0, 1, 2], "disk_bytes": None},
+    **{"device_read_bytes": [0, 0, 0], "device_written_bytes": [0, 0, 0]},
+    **{"anonymous_bytes": None, "page_cache_bytes": None},
+}
 HONEST = {
     "on its disk": with_regime(
         READ, ON_DISK, reads=501, memory={"peak_bytes": 64 << 10, **PEAKS}
     ),
+    "with a course": with_regime(READ, ON_DISK, reads=501, course=COURSE),
     "written to its disk": with_regime(FILL, ON_DISK, written_bytes=10**6),
     **{"warmed up": WARM, "shared": SHARED},
     **{"fill": FILL, "read": READ, "scan": SCAN, "slow": SLOW, "mix": MIX},
@@ -286,6 +292,10 @@ REJECTED: tuple[tuple[str, Work], ...] = (
     (
         "memory-within-limit",
         with_regime(READ, ON_DISK, reads=501, memory={"peak_bytes": 1 << 20, **PEAKS}),
+    ),
+    (
+        "course-of-whole-samples",
+        with_regime(READ, ON_DISK, reads=501, course={**COURSE, "ops": [1, 2]}),
     ),
 )
 

@@ -12,27 +12,9 @@ from report.verdict import comparison, eligibility
 from report.words import chart_detail
 from report.words.cell_text import DetailTable
 from tests.builders import synthetic_records, synthetic_run
-from tests.builders.regime_records import counters
+from tests.builders.regime_records import REGIME, figures_of
 
 OPS, ENTRY = 1000, 116
-REGIME = {
-    **{"cache": "cold", "memory_limit_bytes": 0, "device": "loop"},
-    **{"device_bytes": 1 << 30, "file_system": "ext4", "read_ahead_bytes": 4096},
-}
-
-
-def course_of(written: float) -> dict[str, list[int]]:
-    """Return a level course of fifty samples, ten per second."""
-    steps = range(51)
-    return {
-        "elapsed_ns": [i * 10**8 for i in steps],
-        "ops": [i * OPS // 50 for i in steps],
-        "device_read_bytes": [0 for _ in steps],
-        "device_written_bytes": [round(i * OPS / 50 * ENTRY * written) for i in steps],
-        "disk_bytes": [400_000 for _ in steps],
-        "anonymous_bytes": [1 << 20 for _ in steps],
-        "page_cache_bytes": [3 << 20 for _ in steps],
-    }
 
 
 def line_of(cell: Any, repetition: int, num: int) -> Any:
@@ -40,28 +22,12 @@ def line_of(cell: Any, repetition: int, num: int) -> Any:
     options = {**FLAGS, "num": num}
     rate = OPS / 5.0 * (1 + repetition / 1000)
     line = synthetic_records.line(cell, repetition, rate, options=options)
-    loop = counters(
-        reads=OPS // 2,
-        read_bytes=4096 * OPS // 2,
-        writes=OPS,
-        written_bytes=3 * ENTRY * OPS // 2,
-        flushes=9,
-        read_ms=1000,
-        write_ms=3000,
-        busy_ms=4000,
-    )
     return line | {
         "ops_by_type": {"read": OPS // 2, "update": OPS // 2},
-        "device": {"loop": loop, "settle": counters(written_bytes=ENTRY * OPS // 2)},
-        "course": course_of(2.0),
+        **figures_of(OPS, ENTRY),
         "first_call_ns": 70_000,
         "cpu_user_ns": 10**9,
         "cpu_system_ns": 0,
-        "memory": {
-            "peak_bytes": 5 << 20,
-            "peak_anonymous_bytes": 1 << 20,
-            "peak_page_cache_bytes": 3 << 20,
-        },
     }
 
 
