@@ -24,6 +24,8 @@ def main(system: Any = None) -> None:
     try:
         sys.unraisablehook = _raise_again
         _handle_interrupts(_interrupt)
+        # scripts/kvmatrix blocks them; one that came meanwhile arrives here.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
         code = _exit_code(system)
         _handle_interrupts(signal.SIG_IGN)
     except BaseException as error:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -101,7 +102,37 @@ def version_of(program: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+def test_signals_wait_until_python_can_handle_them(tmp_path: Path) -> None:
+    """The command line starts Python with signals blocked, wherever that is."""
+    scripts, python = tmp_path / "scripts", tmp_path / "build/venv/bin/python"
+    scripts.mkdir()
+    python.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "scripts/kvmatrix", scripts)
+    python.write_text("#!/bin/sh\nexec grep SigBlk: /proc/self/status\n")
+    python.chmod(0o755)
+    said = subprocess.check_output([scripts / "kvmatrix"], text=True, timeout=60)
+    blocked = int(said.split()[1], 16)
+    assert blocked == sum(1 << (signum - 1) for signum in SIGNALS)
+
+
+@pytest.mark.parametrize("signum", SIGNALS)
+def test_a_signal_before_the_first_line_is_one_sentence(signum: int) -> None:
+    program = f"""
+import os, signal
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also under nohup
+signal.pthread_sigmask(signal.SIG_BLOCK, {{{int(signum)}}})
+os.kill(os.getpid(), {int(signum)})
+import scripts.cli.main
+scripts.cli.main.main()
+"""
+    done = version_of(program)
+    assert (done.returncode, done.stderr) == (130, "kvmatrix: interrupted\n")
+
+
+@pytest.mark.parametrize("signum", SIGNALS)
 def test_a_signal_after_the_last_line_changes_nothing(signum: int) -> None:
     program = f"""
 import atexit, os, signal
