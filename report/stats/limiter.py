@@ -17,6 +17,7 @@ from report.stats import repetition_stats
 PROCESSOR = "processor"
 READS, WRITES, FLUSHES = "device reads", "device writes", "flushes"
 WAITING = "waiting"
+UNKNOWN = "unknown"  # flushes were not counted
 LEAST = 0.5  # of the time
 
 
@@ -54,8 +55,9 @@ def limiter(record: Record) -> Limiter | None:
         shares |= {k: busy * ms / total if total else 0.0 for k, ms in parts.items()}
     else:
         floor_ns, barriers = record.get("sync_floor_ns"), record.get("barriers")
-        if floor_ns and barriers is not None:
-            shares[FLUSHES] = min(1.0, barriers * floor_ns / elapsed_ns / threads)
+        if barriers is not None and (floor_ns or not barriers):
+            flushing_ns = barriers * (floor_ns or 0)
+            shares[FLUSHES] = min(1.0, flushing_ns / elapsed_ns / threads)
     return _named(shares)
 
 
@@ -70,4 +72,6 @@ def median(records: Sequence[Record]) -> Limiter | None:
 
 def _named(shares: Mapping[str, float]) -> Limiter:
     name = max(shares, key=lambda n: shares[n])
-    return Limiter(name if shares[name] >= LEAST else WAITING, shares)
+    if shares[name] < LEAST:
+        name = WAITING if FLUSHES in shares else UNKNOWN
+    return Limiter(name, shares)

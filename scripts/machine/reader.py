@@ -69,6 +69,7 @@ class SystemReader:
                 words,
                 capture_output=True,
                 text=True,
+                errors="replace",
                 timeout=10,
                 check=False,
                 env={"LC_ALL": "C", "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"},

@@ -58,7 +58,16 @@ def evict_files(folder: Path) -> None:
 
 
 def _cached_bytes(path: Path) -> int:
-    """Return how much of a file is in the page cache: fincore(1) of util-linux."""
+    """Return how much of a file is in the page cache: fincore(1) of util-linux.
+
+    Raises DiskError if it cannot tell.
+    """
     command = ["fincore", "--bytes", "--noheadings", "--output", "RES", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return int(done.stdout.split()[0]) if done.stdout.strip() else 0
+    done = subprocess.run(
+        command, capture_output=True, text=True, errors="replace", check=False
+    )
+    words = done.stdout.split()
+    if done.returncode or len(words) != 1 or not words[0].isdecimal():
+        problem = done.stderr.strip() or f"printed {done.stdout!r}"
+        raise DiskError(f"fincore {path.name}: {problem}; is the page cache known?")
+    return int(words[0])

@@ -31,7 +31,12 @@ def no_namespaces() -> str:
     command = [*NAMESPACES, "true"]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_PROBE_S, check=False
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PROBE_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"cannot run unshare ({error}): install util-linux"

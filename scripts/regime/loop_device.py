@@ -202,6 +202,7 @@ def make_file_system(kind: str, device: LoopDevice, small_journal: bool = True) 
             [*_MKFS[kind], *options, device.path],
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=_MKFS_S,
             check=False,
             env={

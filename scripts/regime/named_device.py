@@ -123,6 +123,7 @@ def _output(program: str, *arguments: str) -> str:
             [program, *arguments],
             capture_output=True,
             text=True,
+            errors="replace",
             check=False,
             env={**os.environ, "PATH": path},
         )

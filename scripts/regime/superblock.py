@@ -24,6 +24,12 @@ _INCOMPATIBLE = 0x2 | 0x4 | 0x40 | 0x80 | 0x200 | 0x2000
 _READ_ONLY = 0x1 | 0x2 | 0x8 | 0x10 | 0x20 | 0x40 | 0x400 | 0x10000
 _USUAL_OPTIONS = 0x4 | 0x8  # user_xattr, acl
 _CONTINUE, _JOURNAL_INODE = 1, 8
+_XFS_VERSION = 5
+# Features that mkfs.xfs gives a disk, in any version: trees of free inodes, of owners
+# and of shared blocks, and counts of inodes; file types, sparse inodes, large times and
+# counts, exchanged ranges, and parents.
+_XFS_READ_ONLY = 0x1 | 0x2 | 0x4 | 0x8
+_XFS_INCOMPATIBLE = 0x1 | 0x2 | 0x8 | 0x20 | 0x40 | 0x80
 
 
 def check_superblock(start: bytes, kind: str) -> None:
@@ -55,8 +61,16 @@ def _xfs_problem(start: bytes) -> str:
     magic = start[:4]
     real_time_blocks, real_time_extents = struct.unpack_from(">2Q", start, 16)
     (log_start,) = struct.unpack_from(">Q", start, 48)
+    (version,) = struct.unpack_from(">H", start, 100)
+    (quotas,) = struct.unpack_from(">H", start, 176)
+    compatible, read_only, incompatible, of_log = struct.unpack_from(">4I", start, 208)
     rules = {
         "magic number": magic == b"XFSB",
+        "version": version & 0xF == _XFS_VERSION,
+        "quotas": not quotas,
+        "compatible features": not compatible and not of_log,
+        "read-only features": not read_only & ~_XFS_READ_ONLY,
+        "incompatible features": not incompatible & ~_XFS_INCOMPATIBLE,
         "real-time device": not real_time_blocks and not real_time_extents,
         "device of the log": log_start != 0,
     }

@@ -48,6 +48,7 @@ def run_mount(arguments: Sequence[str], timeout_s: float) -> None:
         ["mount", *arguments],
         capture_output=True,
         text=True,
+        errors="replace",
         timeout=timeout_s,
         check=False,
     )

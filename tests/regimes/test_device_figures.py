@@ -95,6 +95,8 @@ def timed(elapsed_ms: int, cpu_ms: int, **loop: int) -> Any:
         (timed(1000, 100, busy_ms=900, flush_ms=800, write_ms=100), limiter.FLUSHES),
         (timed(1000, 100, busy_ms=400, read_ms=400), limiter.WAITING),
         (timed(1000, 800, busy_ms=900, read_ms=450, write_ms=450), limiter.PROCESSOR),
+        (timed(1000, 100) | {"barriers": None}, limiter.UNKNOWN),
+        (timed(1000, 900) | {"barriers": None}, limiter.PROCESSOR),
         (timed(1000, 100) | {"barriers": 900, "sync_floor_ns": 10**6}, limiter.FLUSHES),
         (timed(1000, 100) | {"barriers": 300, "sync_floor_ns": 10**6}, limiter.WAITING),
     ],
