@@ -137,6 +137,15 @@ def visible_line(text: str) -> str:
     return visible(" ".join(text.splitlines()))
 
 
+def quiet_page(text: str) -> str:
+    """Return a page of HTML that shows the same, but is no command to a CI log.
+
+    Any other text is returned as it is.
+    """
+    is_page = text.startswith("<!DOCTYPE html>")
+    return text.replace("##[", "##&#91;") if is_page else text
+
+
 def _printed(text: str) -> str:
     if text.isprintable():
         return text

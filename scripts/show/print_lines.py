@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from report.terms.text_table import TextLine, plain, visible_line
+from report.terms.text_table import TextLine, plain, quiet_page, visible_line
 from scripts.show.output import ASCII, Output, glyphs_for
 from scripts.store.whole_file import write_whole
 
@@ -33,6 +33,6 @@ def put(report: str | list[TextLine], output: Path | None, color: str) -> None:
     if output is not None and str(output) != "-":
         write_whole(output, text, "-o")
     elif isinstance(report, str):
-        click.echo(text, nl=False)
+        click.echo(quiet_page(text), nl=False)
     else:
         print_lines(report, Output(False, False, True, color))

@@ -12,7 +12,7 @@ from report.durability.durability_plan import DURABILITY_PLAN
 from report.exchange.exported_cells import left_out
 from report.model.record import LINES
 from report.model.run import Run
-from report.terms.text_table import visible_line
+from report.terms.text_table import quiet_page, visible_line
 from report.trust.judge import load_run
 from scripts.store.own_files import refuse_link
 from scripts.store.run_places import CannotStart
@@ -81,7 +81,7 @@ def write_report(
         click.echo(f"kvmatrix: warning: {name} {fault}", err=True)
     target = target_of(path, kind, output)
     if target is None:
-        click.echo(text, nl=False)
+        click.echo(quiet_page(text), nl=False)
         return None
     write_whole(target, text, "-o" if output else "")
     return target

@@ -1,5 +1,6 @@
 """`kvmatrix report --format` for other tools: files, stderr, exit codes."""
 
+import html
 import json
 import subprocess
 from dataclasses import replace
@@ -81,6 +82,16 @@ def test_what_goes_to_stdout_is_not_opened(
     done = report(folder, *words, "--open")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--open needs a file; add -o FILE" in done.stderr
+
+
+def test_a_page_on_stdout_is_no_command_to_a_log(tmp_path: Path) -> None:
+    plan = synthetic_run.plan()
+    plan["engines"][0]["title"] = "a ##[error] b"
+    folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID, plan)
+    done = report(folder, "--format", "html", "-o", "-")
+    assert done.returncode == 0
+    assert "##[" not in done.stdout
+    assert "##[" in html.unescape(done.stdout)
 
 
 @pytest.mark.parametrize("state", ["is empty", "does not exist"])
