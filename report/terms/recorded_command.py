@@ -35,8 +35,15 @@ def repeated_command(recorded: str) -> str:
     is_own = program == "kvmatrix" and verb in _VERBS and recorded.isprintable()
     if not is_own or _without(options, PLACES) != options:
         return ""
+    if any(map(_is_path, options)) or (verb == "resume" and "/" in "".join(options)):
+        return ""
     kept = [word for word in _without(options, (_COLOR,)) if word not in _OF_OUTPUT]
     return shlex.join(["scripts/kvmatrix", verb, *kept])
+
+
+def _is_path(word: str) -> bool:
+    """Return True for a path that is no pattern of cells, alone or after a "="."""
+    return word.rpartition("=")[2].startswith(("/", "~", "./", "../"))
 
 
 def _without(words: Sequence[str], options: tuple[str, ...]) -> list[str]:

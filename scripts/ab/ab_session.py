@@ -163,7 +163,11 @@ class AbSession(Session[AbPlan]):
         check_unaltered(folder)
         plan, self.counts = folder.plan, folder.counts
         changes = self._changes(plan, config)
-        is_complete = not judge_ab(folder).unfinished
+        run = judge_ab(folder)
+        # With other settings, lines that seem to have failed may be those of a run that
+        # was altered.
+        is_doubtful = changes and any(cell.failure for cell in run.cells)
+        is_complete = not run.unfinished and not is_doubtful
         return RecordedSession(plan, folder.lines, changes, is_complete)
 
     def schedule(self, plan: AbPlan, loop: Loop) -> Schedule:

@@ -28,6 +28,7 @@ from scripts.fleet.block_jobs import (
     LocalJobs,
     SlurmJobs,
 )
+from scripts.fleet.block_runs import check_runs
 from scripts.fleet.fleet_control import FleetControl
 from scripts.fleet.fleet_folder import (
     AB_VERB,
@@ -152,7 +153,7 @@ def fleet_run(
                 click.echo(dry_run_text(made, site, output.as_json))
                 return 0
             create_fleet(made, plan_document(plan))
-        return _begun_fleet(made, site, places.configs, output)
+        return _begun_fleet(made, site, places, output)
 
     sys.exit(exit_code_of(work))
 
@@ -212,7 +213,7 @@ def fleet_ab(
                 click.echo(dry_run_text(made, site, output.as_json))
                 return 0
             create_fleet(made, ab_plan_document(plan))
-        return _begun_fleet(made, site, places.configs, output)
+        return _begun_fleet(made, site, places, output)
 
     sys.exit(exit_code_of(work))
 
@@ -250,13 +251,14 @@ def fleet_resume(
         if found.is_confirmation:
             raise ResultsError(f"{found.path}: resume the fleet that it is in")
         check_words(found)
+        check_runs(found)
         confirmation = found.path / CONFIRMATION
         refuse_links(found.path, {found.path / JOBS, confirmation / JOBS})
         builds = _builds_of(found, a_dir, b_dir)
         places = replace(named, build_dir=builds.a) if builds else named
         site = site_of(given, places, builds.options if builds else None)
         with sole_user(found.path, "fleet"):
-            return _measured_fleet(found, site, places.configs, output)
+            return _measured_fleet(found, site, places, output)
 
     sys.exit(exit_code_of(work))
 
@@ -271,14 +273,16 @@ def _builds_of(fleet: Fleet, a: Path | None, b: Path | None) -> BuildFolders | N
     return None
 
 
-def _begun_fleet(fleet: Fleet, site: FleetSite, configs: Path, output: Output) -> int:
+def _begun_fleet(
+    fleet: Fleet, site: FleetSite, places: RunPlaces, output: Output
+) -> int:
     """Measure and merge a new fleet; return the exit code.
 
     Its folder is removed if Slurm rejects its first jobs: another command begins it.
     """
     with sole_user(fleet.path, "fleet"):
         try:
-            return _measured_fleet(fleet, site, configs, output)
+            return _measured_fleet(fleet, site, places, output)
         except JobsRejected as rejected:
             if not rejected.is_first or any((fleet.path / MACHINES).iterdir()):
                 problem = f"{rejected}; continue with:"
@@ -288,14 +292,15 @@ def _begun_fleet(fleet: Fleet, site: FleetSite, configs: Path, output: Output) -
 
 
 def _measured_fleet(
-    fleet: Fleet, site: FleetSite, configs: Path, output: Output
+    fleet: Fleet, site: FleetSite, places: RunPlaces, output: Output
 ) -> int:
     """Measure what is missing from a fleet and merge it; return the exit code.
 
+    The merged run is in the results directory, wherever the fleet is.
     REQUIRES: the caller is its sole_user().  Raises the errors that exit_code_of()
     handles.
     """
-    results = fleet.path.absolute().parent
+    results, configs = places.results, places.configs
     resume = resuming(fleet, site)
     runs, lost = _measured_blocks(fleet, site, resume, output)
     if not runs:

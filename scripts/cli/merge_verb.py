@@ -40,7 +40,6 @@ from scripts.show.output import Output, Result, print_note, say, say_json, shown
 from scripts.show.run_output import written_report
 from scripts.show.run_summary import MergedResult
 from scripts.store.known_passports import with_passports
-from scripts.store.report_file import target_of
 from scripts.store.run_places import CannotStart
 from scripts.store.run_store import create_folder, is_ab_run, is_stored, sole_user
 
@@ -123,13 +122,10 @@ def merged_run(
     with _only_sound(made.path, made.is_new):
         run = None if is_ab_run(made.path) else load_run(made.path)
         result = _result(made.path, run)
-    report = target_of(made.path, "html", None)
     if not made.is_new and not output.quiet:
         print_note(f"already merged: {shown(made.path)}")
-    if output.no_report:
-        report = None
-    elif made.is_new or not (report and report.is_file()):
-        report = written_report(made.path, run)
+    # Also of a run that was merged before: nothing is taken from its report.
+    report = None if output.no_report else written_report(made.path, run)
     _show(made, result, report, output)
     return _INCOMPLETE if made.missing else result.exit_code
 

@@ -27,6 +27,7 @@ from scripts.show.ab_view import make_ab_view
 from scripts.show.live import view_for
 from scripts.show.output import Output, print_note
 from scripts.show.run_summary import RunResult
+from scripts.store.own_files import refuse_links
 from scripts.store.run_places import RunPlaces, resume_command
 from scripts.store.run_store import AB, DURABILITY, EVERY_KIND, find_run, kind_of
 
@@ -89,10 +90,10 @@ def resume(
             with open_runner(places, system) as runner:
                 return resumed_durability(path, runner, config, output)
         with open_runner(places, system) as runner:
-            session = RunSession(runner, view_for(output, places))
+            session = RunSession(runner, view_for(output, places, path.name))
             ending = session.resume(path, config)
         shown = _without_report(ending, output) if ending.was_complete else output
-        command = resume_command(ending.plan.run, places)
+        command = resume_command(path.name, places)
         return conclude(ending, RunResult(ending), shown, command)
 
     sys.exit(exit_code_of(work))
@@ -137,17 +138,18 @@ def _resume_ab(
 
     # A shard of a merged run has a folder of its own in the results directory.
     places = named if shard else replace(named, results=path.absolute().parent)
+    refuse_links(path)
     recorded = load_ab(path)
     check_unaltered(recorded)
     plan, run = recorded.plan, judge_ab(recorded)
     if shard and not plan.machines:
         raise click.UsageError(f"--shard: {plan.run} is not a merged run; leave it out")
-    if not run.unfinished and not run.torn:
+    if not run.unfinished and not run.torn and not a_dir:
         with open_runner(places, system):
             pass  # this removes what a killed command left in the data directory
         ending = SessionResult(plan, path, run.lines, was_complete=True)
         shown = _without_report(ending, output)
-        command = resume_command(plan.run, places)
+        command = resume_command(path.name, places)
         return conclude(ending, ab_outcome(ending), shown, command)
     if a_dir is None or (b_dir is None and not plan.same_build):
         raise click.UsageError(
@@ -170,5 +172,5 @@ def _resume_ab(
             ending = run_with_progress(session, confirming, output, strict=False)
         else:
             ending = session.resume(path, config)
-    command = resume_command(ending.plan.run, places, builds.options)
+    command = resume_command(ending.path.name, places, builds.options)
     return conclude(ending, ab_outcome(ending), output, command)

@@ -12,7 +12,9 @@ import signal
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stderr
 from enum import Enum
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ _SQUEUE = ("squeue", "--me", "--noheader", "--array", "--format=%i|%T|%N|%r")
 # Reasons of Slurm for which a job waits its turn.
 _USUAL = ("Priority", "Resources", "None", "Dependency", "JobArrayTaskLimit")
 _LOOKS = 3  # at a queue without the job, after which it has ended
+_MOST_DIGITS = 9  # of the number of a session
 _LEAST_LIMIT_S = 15 * 60.0
 _LIMIT_FACTOR = 4.0  # of the predicted time: for slow nodes and repeated attempts
 
@@ -103,9 +106,9 @@ def command_of(fleet: Fleet, site: FleetSite, block: int) -> list[str]:
 def new_jobs_folder(fleet: Fleet) -> Path:
     """Create a folder for the jobs of one session, which nobody else has written to."""
     jobs = own_folder(fleet.path, JOBS)
-    session = 1 + max(
-        (int(p.name) for p in jobs.iterdir() if p.name.isdecimal()), default=0
-    )
+    names = [p.name for p in jobs.iterdir()]
+    numbers = [int(n) for n in names if n.isdecimal() and len(n) <= _MOST_DIGITS]
+    session = 1 + max(numbers, default=0)
     folder = jobs / str(session)
     folder.mkdir()
     return folder
@@ -145,7 +148,8 @@ class SlurmJobs(BlockJobs):
                 additional_parameters=self._options(without),
             )
             commands = [command_of(self._fleet, self._site, b) for b in blocks]
-            jobs = executor.submit_array([*map(CommandFunction, commands)])
+            with redirect_stderr(StringIO()):  # submitit prints what it also raises
+                jobs = executor.submit_array([*map(CommandFunction, commands)])
         except (FailedJobError, FailedSubmissionError, OSError, RuntimeError) as error:
             reason = " ".join(str(error).split()).removeprefix("sbatch: error: ")
             raise JobsRejected(reason, is_first=not self._jobs) from None
@@ -192,13 +196,13 @@ class SlurmJobs(BlockJobs):
         None if Slurm does not answer.
         """
         try:
-            done = subprocess.run(
-                _SQUEUE, capture_output=True, text=True, timeout=60, check=True
-            )
+            done = subprocess.run(_SQUEUE, capture_output=True, timeout=60, check=True)
         except (OSError, subprocess.SubprocessError):
             return None
-        rows = (line.split("|", 3) for line in done.stdout.splitlines())
-        return {job: (state, node, why) for job, state, node, why in rows}
+        text = done.stdout.decode("utf-8", "replace")
+        rows = (line.split("|", 3) for line in text.splitlines())
+        # Other lines are remarks of the site.
+        return {row[0]: (row[1], row[2], row[3]) for row in rows if len(row) == 4}
 
     def output(self, block: int) -> str:
         """Return what a job has printed."""

@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from report.model.ab_folder import check_unaltered, load_ab
+from report.model.ab_folder import (
+    ab_plan_of,
+    check_unaltered,
+    load_ab,
+    read_ab_document,
+)
 from report.model.ab_plan import AB_PLAN
-from report.model.plan_document import PLAN
+from report.model.plan_document import PLAN, VERSIONS, plan_of
 from report.model.run_folder import load, read_current_plan
-from report.terms.documents import ResultsError, parse_object, read_bytes
+from report.terms.documents import ResultsError, document_of, parse_object, read_bytes
 from report.verdict.ab_judge import judge_ab
-from scripts.fleet.fleet_folder import MACHINES, Fleet
+from scripts.fleet.fleet_folder import MACHINES, WHOLE_PLAN, Fleet
+from scripts.fleet.plan_likeness import PlannedRun, differences_of
 from scripts.planning.canary import canary_failure
 from scripts.planning.order import missing_repetitions
 
 _KINDS = (PLAN, AB_PLAN)
+
+
+def check_runs(fleet: Fleet) -> None:
+    """Raise ResultsError unless the runs of all blocks are of the fleet's plan.
+
+    A confirmation has no plan: its runs are compared with the screen.
+    """
+    place = fleet.path / WHOLE_PLAN
+    if fleet.is_confirmation:
+        return
+    expected = _planned(place, fleet.is_ab)
+    for folder in BlockRuns(fleet).all():
+        file = folder / (AB_PLAN if fleet.is_ab else PLAN)
+        try:
+            own = _planned(file, fleet.is_ab)
+        except ResultsError:
+            continue  # damaged: it is neither finished nor resumed
+        if found := differences_of(expected, own):
+            raise ResultsError(f"{file}: it is not a run of {place}:", *found)
+
+
+def _planned(file: Path, is_ab: bool) -> PlannedRun[Any]:
+    if is_ab:
+        document = read_ab_document(file)
+        return PlannedRun(document, ab_plan_of(document, file))
+    document = document_of(read_bytes(file), "run", str(file), VERSIONS)
+    return PlannedRun(document, plan_of(document, file))
 
 
 class BlockRuns:
@@ -27,8 +62,12 @@ class BlockRuns:
 
     def of(self, index: int) -> list[Path]:
         """Return the runs of a block, finished or not."""
+        return [folder for folder, block in self.all().items() if block == index]
+
+    def all(self) -> Mapping[Path, int]:
+        """Return all runs, finished or not, with their blocks."""
         self._look()
-        return [folder for folder, block in self._blocks.items() if block == index]
+        return self._blocks
 
     def finished(self, index: int) -> Path | None:
         """Return the first run of a block that has all repetitions, or None."""

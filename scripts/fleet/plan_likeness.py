@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from report.model.ab_plan import AbPlan, AbShard
-from report.model.plan import Plan, Shard
+from report.model.plan import Engine, Plan, Shard
 from report.terms.documents import ResultsError
+from scripts.planning.engine_program import file_name, portable
 from scripts.planning.settings import differences
 from scripts.store.run_places import CannotStart
 
@@ -26,19 +27,20 @@ _OF_ONE_SHARD = ("run", "command", "machine", "machines", "shard", "checksum")
 def matrix(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return what all shards of a run have in common, of run.json or ab.json.
 
-    Passports of engines are not: they are those of a results directory.
+    Passports of engines are not: they are those of a results directory.  Nor are the
+    directories of plug-ins.
     """
     found = {key: document[key] for key in document.keys() - {*_OF_ONE_SHARD}}
     if "sides" in found:
         sides = found["sides"].items()
-        found["sides"] = {name: _without_passports(side) for name, side in sides}
-    return _without_passports(found)
+        found["sides"] = {name: _without_own(side) for name, side in sides}
+    return _without_own(found)
 
 
-def _without_passports(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document whose engines, if it has any, are without passports."""
+def _without_own(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document whose engines, if it has any, lack what is a machine's."""
     engines = [
-        {key: value for key, value in engine.items() if key != _PASSPORTS}
+        {key: value for key, value in portable(engine).items() if key != _PASSPORTS}
         for engine in document.get(_ENGINES, ())
     ]
     return {**document, **({_ENGINES: engines} if engines else {})}
@@ -113,8 +115,12 @@ def _executables(first: Plan | AbPlan, other: Plan | AbPlan) -> Iterator[str]:
         old, new = a[name].binary_sha256, b[name].binary_sha256
         if old != new:
             yield f"engine {name}: executable {old[:12]} there, {new[:12]} here"
-        elif replace(a[name], passports={}) != replace(b[name], passports={}):
+        elif _comparable(a[name]) != _comparable(b[name]):
             yield f"engine {name}: its description differs"
+
+
+def _comparable(engine: Engine) -> Engine:
+    return replace(engine, passports={}, plugin=file_name(engine.plugin))
 
 
 def _short(value: object) -> str:

@@ -1,9 +1,10 @@
 """What is run for an engine: its executable, or db_bench_plugin with its plug-in."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
+from pathlib import Path, PurePath
+from typing import Any, Protocol
 
 PLUGIN_EXECUTABLE = "db_bench_plugin"
 
@@ -87,6 +88,20 @@ class Program:
         if len(sums) == 1:
             return sums[0]
         return hashlib.sha256("".join(sums).encode()).hexdigest()
+
+
+def portable(engine: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document of an engine with the file name of its plug-in, not its path.
+
+    The file may lie elsewhere on another machine; its SHA-256 is compared, too.
+    """
+    known = {"plugin": file_name(engine["plugin"])} if "plugin" in engine else {}
+    return {**engine, **known}
+
+
+def file_name(path: str) -> str:
+    """Return the last part of a path; "" has none."""
+    return PurePath(path).name
 
 
 def sha256_of(path: Path) -> str:

@@ -15,7 +15,7 @@ from report.model.plan import Engine, Plan
 from report.model.plan_document import engine_documents, scenario_documents
 from report.terms.rulebook import SCENARIO_FLAGS
 from report.terms.text_table import one_line
-from scripts.planning.engine_program import Program, program_of
+from scripts.planning.engine_program import Program, portable, program_of
 from scripts.planning.new_plan import Selection
 from scripts.planning.settings import differences
 
@@ -165,7 +165,7 @@ def _machine_changes(plan: Plan, again: Plan) -> Iterator[str]:
 
 
 def _engine_changes(old: Engine, new: Engine) -> list[str]:
-    was, now = engine_documents([old, new])
+    was, now = map(portable, engine_documents([old, new]))
     texts = _differing(f"engine {old.name}: ", *_without(_OF_ENGINE, was, now))
     return [f"settings: {text}" for text in texts]
 

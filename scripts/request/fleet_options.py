@@ -6,7 +6,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from scripts.request import options
 from scripts.request.option_types import ChoiceType, IntegerType
 from scripts.request.selection import RunOptions
 from scripts.store.run_places import (
-    ROOT,
     CannotStart,
     RunPlaces,
     new_name,
@@ -77,7 +76,7 @@ def site_of(
     where, slurm = _where(given["where"]), _slurm_options(given["slurm"])
     if where == LOCAL:
         _refuse_slurm_options()
-    again = place_options(replace(places, results=ROOT / "results"), builds)
+    again = place_options(places, builds)
     if given["where"] != AUTO:
         again += ["--on", where]
     if given["nodes"] != _USUAL_NODES:

@@ -46,6 +46,6 @@ def conclude_durability(
             say(f"report    {shown(report)}")
     if ending.exit_code or failed:
         why = ending.message or "some trials failed"
-        command = resume_command(ending.plan.run, places)
+        command = resume_command(ending.path.name, places)
         print_note(f"{why}; what was tried is kept; continue with:", command)
     return code

@@ -228,12 +228,17 @@ def screen(
     return [*top, *table_lines(board, layout, glyphs), Text(""), *status]
 
 
-def view_for(output: Output, places: RunPlaces) -> Callable[[Plan], View]:
-    """Return a function that makes the view of a plan that suits stderr."""
+def view_for(
+    output: Output, places: RunPlaces, resumed: str = ""
+) -> Callable[[Plan], View]:
+    """Return a function that makes the view of a plan that suits stderr.
+
+    `resumed` is the name of the folder that is continued, which may be a copy.
+    """
 
     def view_of(plan: Plan) -> View:
         transient = sys.stdout.isatty() and not output.as_json
-        command = resume_command(plan.run, places)
+        command = resume_command(resumed or plan.run, places)
         return make_view(output.stderr(), plan, output.quiet, command, transient)
 
     return view_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
@@ -50,12 +51,10 @@ def entries_of_folder(path: Path, label: str) -> list[HistoryEntry]:
     """
     entries, finished = _read_entries(path, label)
     if not finished:
-        words = ["scripts/kvmatrix resume", path.name]
+        command = shlex.join(["scripts/kvmatrix", "resume", str(path)])
         if is_ab_run(path):
-            words.append(load_ab_run(path).plan.build_options)
-        raise ResultsError(
-            f"{path}: the run is not finished; first run: {' '.join(words)}"
-        )
+            command += f" {load_ab_run(path).plan.build_options}"
+        raise ResultsError(f"{path}: the run is not finished; first run: {command}")
     return entries
 
 

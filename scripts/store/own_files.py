@@ -108,8 +108,12 @@ def is_open_file(path: Path, fd: int) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, a link or a folder; what a link leads to is kept."""
+    """Remove a file, a link or a folder; what a link leads to is kept.
+
+    Raises ResultsError if a file system is mounted in the folder.
+    """
     if path.is_dir() and not path.is_symlink():
+        _refuse_mounts(path)
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
@@ -162,7 +166,13 @@ def _refuse_foreign(path: Path) -> None:
         raise ResultsError(
             f"{path}: {kind}; the runner needs a directory of its own; remove it"
         )
-    mounted = points_in(_MOUNTINFO.read_text("utf-8", "surrogateescape"), path)
+    _refuse_mounts(path)
+
+
+def _refuse_mounts(path: Path) -> None:
+    """Raise ResultsError if something is mounted in a folder, or on it."""
+    mountinfo = _MOUNTINFO.read_text("utf-8", "surrogateescape")
+    mounted = points_in(mountinfo, path.resolve())
     if mounted:
         raise ResultsError(
             f"{mounted[0]}: a file system is mounted here, in a directory of the"

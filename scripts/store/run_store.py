@@ -40,7 +40,8 @@ _TIME_CHARS = len("YYYYmmdd-HHMMSS")
 _DATED = re.compile(r"[0-9]{8}-[0-9]{6}\b", re.ASCII)
 _REFERENCES = "the name of a run, a path, @last or @-2"
 IN_USE = "another run is using the"  # begins a message
-_UNFINISHED = ".unfinished-"
+_UNFINISHED = ".unfinished-"  # begins the name of a folder that is being written
+_STARTED = f"{'[0-9]' * 8}-{'[0-9]' * 6}"  # begins that of a run, see TIME_FORMAT
 _FLEET = "fleet"  # a purpose
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -225,7 +226,7 @@ def _files(
 
 
 def _remove_unfinished(results: Path) -> None:
-    for leftover in results.glob(f"{_UNFINISHED}*"):
+    for leftover in results.glob(f"{_UNFINISHED}{_STARTED}*"):
         remove(leftover)
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -236,8 +237,16 @@ def test_an_unfinished_run_is_not_added(tmp_path: Path) -> None:
     (run / "measurements.jsonl").write_text("".join(lines[:50]))
     done = add_run(tmp_path, "@last")
     assert done.exit_code == 2
-    assert f"resume {run.name}" in done.stderr
+    assert done.stderr.endswith(f"first run: scripts/kvmatrix resume {run}\n")
     assert not (tmp_path / "h").exists()
+
+
+def test_the_command_that_finishes_a_run_is_quoted(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "results").rename(tmp_path / "y; touch $HOME; #")
+    (run / "measurements.jsonl").write_text("")
+    done = add_run(tmp_path, str(run))
+    words = shlex.split(done.stderr.partition("first run: ")[2])
+    assert words == ["scripts/kvmatrix", "resume", str(run)]
 
 
 def test_an_unfinished_ab_run_is_not_added(tmp_path: Path) -> None:
@@ -246,7 +255,7 @@ def test_an_unfinished_ab_run_is_not_added(tmp_path: Path) -> None:
     (run / "measurements.jsonl").write_text("".join(lines[:-4]))
     done = add_run(tmp_path, AB_RUN_ID)
     assert done.exit_code == 2
-    remedy = f"scripts/kvmatrix resume {AB_RUN_ID} --a BUILD_A --b BUILD_B\n"
+    remedy = f"scripts/kvmatrix resume {run} --a BUILD_A --b BUILD_B\n"
     assert f"not finished; first run: {remedy}" in done.stderr
     assert not (tmp_path / "h").exists()
 

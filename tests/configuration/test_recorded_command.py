@@ -17,6 +17,10 @@ HOSTILE = {
     "a build": "kvmatrix run lab --build-dir /x",
     "a configuration": "kvmatrix run lab --configs-dir=/x",
     "a build of an A/B run": "kvmatrix ab lab --a /x",
+    "a run by its path": "kvmatrix resume /x/run",
+    "a run of a folder": "kvmatrix resume x/run -q",
+    "a suite by its path": "kvmatrix run ./x",
+    "a setting that is a path": "kvmatrix run lab --set=db=/x",
     "a line end": "kvmatrix run 'lab\n::error::x'",
     "an escape of a terminal": "kvmatrix run \x1b[2J",
 }
@@ -29,7 +33,8 @@ def test_what_no_run_can_have_recorded_is_not_repeated(recorded: str) -> None:
 
 @pytest.mark.parametrize("verb", ["run", "ab", "resume"])
 def test_what_a_run_records_is_repeated_word_by_word(verb: str) -> None:
-    words = ["lab", "-k", "*/x", ";", "rm", "-rf", "$(id)", "`id`", "a b", "'"]
+    words = ["lab", ";", "rm", "-rf", "$(id)", "`id`", "a b", "'"]
+    words += [] if verb == "resume" else ["-k", "*/x"]
     of_output = ["-q", "--json", "--color", "never", "--color=always", "--no-report"]
     places = ["--build-dir", "/x", "--configs-dir=/x", "--a", "/y"]
     recorded = recorded_command([verb, *words, *of_output, *places])

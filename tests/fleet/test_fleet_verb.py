@@ -254,7 +254,8 @@ def test_a_fleet_whose_later_jobs_are_rejected_is_kept(
     assert done.returncode == 2
     printed = shlex.split(done.stderr.partition("continue with:\n")[2])
     assert printed[:4] == ["scripts/kvmatrix", "fleet", "resume", str(fleet)]
-    assert {*places(lab), "--on", "local"} == {*printed[4:]}
+    where = {*places(lab), "--results-dir", str(lab.results), "--on", "local"}
+    assert where == {*printed[4:]}
 
 
 def test_a_plan_of_a_fleet_is_one_document(lab: Lab) -> None:
@@ -362,14 +363,14 @@ def slurm_jobs(
 
 
 def test_what_sbatch_says_is_passed_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Slurm's own words, and the remedy."""
+    """Slurm's own words, in the message alone, and the remedy."""
     script = "echo 'sbatch: error: no such account' >&2\nexit 1"
     jobs = slurm_jobs(tmp_path, monkeypatch, script)
     with pytest.raises(CannotStart, match="no such account; change an option") as error:
         jobs.submit([1], [])
-    assert error.value.exit_code == 2
+    assert (error.value.exit_code, capsys.readouterr().err) == (2, "")
 
 
 def test_unusual_reasons_of_waiting_jobs_are_told(
@@ -379,7 +380,8 @@ def test_unusual_reasons_of_waiting_jobs_are_told(
     jobs.submit([1], [])
     squeue = tmp_path / "squeue"
     for reason, shown in (("Priority", ""), ("A, of (b|c)", "A, of (b|c)")):
-        squeue.write_text(f"#!/bin/sh\necho '7|PENDING||{reason}'\n")
+        remarks = r"printf 'squeue: warning\n\377\n||\n'"
+        squeue.write_text(f"#!/bin/sh\n{remarks}\necho '7|PENDING||{reason}'\n")
         squeue.chmod(0o755)
         assert jobs.states() == {1: (JobState.QUEUED, shown)}
     assert jobs.log(1) == tmp_path / "jobs/1/7_0_log.out"

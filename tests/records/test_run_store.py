@@ -50,10 +50,12 @@ def test_a_run_folder_appears_whole(tmp_path: Path) -> None:
 
 
 def test_leftovers_of_a_killed_start_are_removed(tmp_path: Path) -> None:
-    (tmp_path / ".unfinished-x").mkdir()
-    (tmp_path / ".unfinished-x/run.json").touch()
+    left, notes = ".unfinished-20260102-030400-lab", ".unfinished-notes"
+    for name in (left, notes):  # one of them is somebody else's
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").touch()
     create(tmp_path, plan([engine("a")]), {"schema": 1})
-    assert [p.name for p in tmp_path.iterdir()] == ["20260102-030405-lab"]
+    assert {p.name for p in tmp_path.iterdir()} == {"20260102-030405-lab", notes}
 
 
 def test_a_document_that_cannot_be_written_leaves_no_folder(tmp_path: Path) -> None:
