@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -115,12 +115,17 @@ def _executables(first: Plan | AbPlan, other: Plan | AbPlan) -> Iterator[str]:
         old, new = a[name].binary_sha256, b[name].binary_sha256
         if old != new:
             yield f"engine {name}: executable {old[:12]} there, {new[:12]} here"
-        elif _comparable(a[name]) != _comparable(b[name]):
-            yield f"engine {name}: its description differs"
+        elif different := _different(a[name], b[name]):
+            yield f"engine {name}: not the same: {', '.join(different)}"
 
 
-def _comparable(engine: Engine) -> Engine:
-    return replace(engine, passports={}, plugin=file_name(engine.plugin))
+def _different(first: Engine, other: Engine) -> list[str]:
+    """Return the fields in which two engines differ, but for what is a machine's."""
+    a, b = (
+        replace(engine, passports={}, plugin=file_name(engine.plugin))
+        for engine in (first, other)
+    )
+    return [f.name for f in fields(Engine) if getattr(a, f.name) != getattr(b, f.name)]
 
 
 def _short(value: object) -> str:

@@ -1,10 +1,12 @@
 """Blocks: what they hold, how they are dealt, and which of them is the canary."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from report.model.plan import Plan
+from scripts.fleet.plan_likeness import matrix
 from scripts.fleet.shards import block_seconds, dealt, units_of_shards, with_canary
 from scripts.forecast.prediction import cell_key
 from scripts.planning.blocks import Block, blocks_of
@@ -110,3 +112,13 @@ def test_the_canary_is_the_shortest_block_with_the_control(plan: Plan) -> None:
     seconds = block_seconds(plan, blocks, {})
     shortest = blocks[seconds.index(min(seconds))]
     assert charts(plan, with_canary(plan, {}).canary) == charts(plan, shortest.units)
+
+
+def test_a_plug_in_may_lie_elsewhere_but_is_the_same_file() -> None:
+    """Its checksum is compared; another name is another plug-in."""
+
+    def run_with(plugin: str) -> dict[str, Any]:
+        return matrix({"engines": [{"name": "x", "plugin": plugin}], "suite": {}})
+
+    assert run_with("/a/x.so") == run_with("/b/x.so")
+    assert run_with("/a/x.so") != run_with("/a/y.so")

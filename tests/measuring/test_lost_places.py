@@ -127,6 +127,29 @@ def test_what_is_not_a_folder_of_the_runner_is_left_alone(
     assert precious.exists() and (path.exists() or kind == "link")
 
 
+def test_what_is_mounted_in_a_leftover_of_a_start_is_left_alone(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    point = lab.results / ".unfinished-20260101-000000-lab/mounted"
+    point.mkdir(parents=True)
+    (point / "file").touch()
+    mountinfo = tmp_path / "mountinfo"
+    mountinfo.write_text(f"1 0 8:1 / {point} rw - ext4 /dev/sda1 rw\n")
+    monkeypatch.setattr(own_files, "_MOUNTINFO", mountinfo)
+    done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 2 and str(point) in done.stderr
+    assert (point / "file").exists()
+
+
+def test_a_copied_run_is_continued_by_its_own_name(lab: Lab) -> None:
+    lab.engine("bad", "removes_work")
+    assert lab.call("run", "lab", "-n", "2", "--seed", "4").returncode == 3
+    lab.run_folder.rename(lab.results / "copied")
+    done = lab.call("resume", "copied")
+    assert done.returncode == 3
+    assert " resume copied " in " ".join(done.stderr.split())
+
+
 def test_nothing_is_copied_into_the_target_of_a_link(lab: Lab) -> None:
     lab.engine("bad", "links_cell")
     done = lab.call("run", "lab", "-n", "2")

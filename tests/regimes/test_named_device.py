@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from scripts.regime.directory_disk import evict_files
 from scripts.regime.loop_device import DiskError
 from scripts.regime.named_device import named_device
 from tests.places import BUILD
@@ -129,6 +130,21 @@ def test_a_directory_is_evicted_and_cleared(lab: Lab) -> None:
         path.read_text() for path in lab.results.glob("*/*.js*")
     )
     assert not leftovers(lab)
+
+
+@pytest.mark.parametrize("answer", ["echo no; exit 1", "exit 0", "echo 0 B"])
+def test_an_unknown_page_cache_is_not_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    fincore = tmp_path / "bin/fincore"
+    fincore.parent.mkdir()
+    fincore.write_text(f"#!/bin/sh\n{answer}\n")
+    fincore.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fincore.parent}:{os.environ['PATH']}")
+    (tmp_path / "database").mkdir()
+    (tmp_path / "database/file").write_text("x")
+    with pytest.raises(DiskError, match="fincore"):
+        evict_files(tmp_path / "database")
 
 
 @DEVICE

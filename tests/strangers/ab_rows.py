@@ -57,6 +57,13 @@ def shared() -> _Table:
         yield f"scenario: {key}", edit, refused(key)
 
 
+def amounts() -> _Table:
+    """Yield other amounts, in which no recorded line is right."""
+    for flag, value in {"num": 2000, "key_size": 20, "value_size": 50}.items():
+        edit = Add(PLAN, ("scenarios", 0, "flags", "one"), {flag: value})
+        yield f"another {flag}", edit, refused(flag)
+
+
 def machine() -> _Table:
     """Yield edits of the facts of the machine, which a merged run does not have."""
     yield "machine: nothing", Set(PLAN, ("machine",), {}), refused("machine")
@@ -82,7 +89,7 @@ def _named() -> _Table:
 
 def table() -> Iterator[Row]:
     """Yield the rows of A/B runs."""
-    for edits in (sides, shared, machine, same_build):
+    for edits in (sides, shared, amounts, machine, same_build):
         yield from rows("resume A/B", "ab", edits())
     for edits in (sides, shared):
         yield from rows("resume --shard", "suspects", edits())

@@ -40,6 +40,7 @@ COMMANDS = (
     ("--help",),
     ("-m", "@program"),
 )
+_OF_ENGINE = {"plugin": "@library", "binary_sha256": "", "variant_of": "two"}
 _Table = Iterator[tuple[str, Edit | tuple[Edit, ...], Expected]]
 
 
@@ -88,28 +89,26 @@ def keys() -> _Table:
 
 
 def plans() -> _Table:
-    """Yield edits of the plan that every node must have."""
-    for key, value in {
-        "plugin": "@library",
-        "binary_sha256": "",
-        "variant_of": "two",
-        "missing": "x",
-    }.items():
-        yield f"plan: {key}", Set(PLAN, ("engines", 0, key), value), UNTOUCHED
+    """Yield edits of the plan that every node must have, and every run of a block."""
+    for key, value in {**_OF_ENGINE, "missing": "x"}.items():
+        of_engine = refused(f"one: not the same: {key}", "one: executable")
+        yield f"plan: {key}", Set(PLAN, ("engines", 0, key), value), of_engine
     flag = Add(PLAN, ("scenarios", 0, "flags", "one"), {"driver": "@library"})
-    yield "plan: flag driver", flag, UNTOUCHED
-    yield "plan: title", Set(PLAN, ("suite", "title"), LINE_END), UNTOUCHED
+    yield "plan: flag driver", flag, refused("driver")
+    limit = Set(PLAN, ("suite", "timeout_s"), 5.0)
+    yield "plan: timeout_s", limit, refused("suite.timeout_s")
+    title = Set(PLAN, ("suite", "title"), LINE_END)
+    yield "plan: title", title, refused("suite.title")
 
 
 def block_runs() -> _Table:
     """Yield edits of a run of a block, which is resumed."""
-    for key, value in {
-        "plugin": "@library",
-        "binary_sha256": "",
-        "variant_of": "two",
-    }.items():
+    for key, value in _OF_ENGINE.items():
         edit = Set("run.json", ("engines", 0, key), value)
-        yield f"block: {key}", Within(RUN, (edit,)), UNTOUCHED
+        of_engine = refused(f"one: not the same: {key}", "one: executable")
+        yield f"block: {key}", Within(RUN, (edit,)), of_engine
+    limit = Set("run.json", ("suite", "timeout_s"), 5.0)
+    yield "block: timeout_s", Within(RUN, (limit,)), refused("suite.timeout_s")
     for flag, value in {"driver": "@library", "db": "@folder", "json": "@file"}.items():
         edits = (
             Add("run.json", ("suite", "chosen"), {flag: value}),

@@ -180,6 +180,13 @@ def regimes() -> _Table:
         yield f"regime: {key}", edit, refused("regime:", "regime was", key)
     none = Drop(PLAN, ("scenarios", 0, "regime"))
     yield "no regime", none, refused("regime")
+    for limit_bytes in (4096, 1 << 45):
+        limits = tuple(
+            Set(PLAN, (*place, "memory_limit_bytes"), limit_bytes)
+            for place in (("suite",), ("scenarios", 0, "regime"))
+        )
+        outside = refused("suite.memory_limit_bytes")
+        yield f"a limit of {limit_bytes} bytes", limits, outside
 
 
 def named() -> _Table:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.strangers.encounter import Encounter, meet, unedited
-from tests.strangers.specimens import Specimens
+from tests.strangers.jobs_in_process import in_process
+from tests.strangers.specimens import GIVEN, Specimens
 from tests.strangers.strangers_table import every_row
 from tests.strangers.table_row import VERBS, Row
 from tests.support.one_trial import skip_unless_possible
@@ -60,6 +61,30 @@ def test_a_folder_that_nobody_edited_is_accepted(
         skip_unless_possible("log")
     met: Encounter = meet(unedited(PAIRS[pair]), specimens, tmp_path)
     assert met.faults() == []
+
+
+def test_a_fleet_is_merged_in_the_results_directory(
+    tmp_path: Path, specimens: Specimens
+) -> None:
+    """What is beside a fleet is somebody's; what is merged is reported anew."""
+    lab = specimens.copied("fleet", tmp_path / "lab")
+    beside, own = tmp_path / "theirs", tmp_path / "own"
+    notes = beside / ".unfinished-20260101-000000-x/notes"
+    notes.parent.mkdir(parents=True)
+    notes.touch()
+    it = (lab.results / GIVEN).rename(beside / GIVEN)
+    places = ("--results-dir", str(own), "--build-dir", str(lab.root / "build"))
+    configs = ("--configs-dir", str(lab.root / "configs"), "--data-dir", str(lab.data))
+    words = ("fleet", "resume", str(it), "--on", "local", *places, *configs)
+    with in_process() as call:
+        assert call(words).returncode == 0
+        (merged,) = own.glob("*-merged")
+        report = merged / "report.html"
+        made = report.read_bytes()
+        report.write_text("somebody's")
+        assert call(words).returncode == 0
+    assert notes.exists() and {*beside.iterdir()} == {notes.parent, it}
+    assert report.read_bytes() == made
 
 
 def test_no_two_rows_are_the_same() -> None:
