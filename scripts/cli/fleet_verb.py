@@ -230,7 +230,8 @@ def fleet_resume(
     FLEET is the name of a fleet in the results directory or a unique prefix of it, a
     path, or @last.  Finished blocks are not measured again.  The folder says what is
     measured; where, and with which builds, is said again, with the options of `fleet
-    run` or `fleet ab`.  They may differ from those with which it was begun.
+    run` or `fleet ab`.  They may differ from those with which it was begun.  The merged
+    run is written to the results directory.
 
     \b
     Examples:
@@ -251,9 +252,9 @@ def fleet_resume(
         if found.is_confirmation:
             raise ResultsError(f"{found.path}: resume the fleet that it is in")
         check_words(found)
-        check_runs(found)
         confirmation = found.path / CONFIRMATION
         refuse_links(found.path, {found.path / JOBS, confirmation / JOBS})
+        check_runs(found)
         builds = _builds_of(found, a_dir, b_dir)
         places = replace(named, build_dir=builds.a) if builds else named
         site = site_of(given, places, builds.options if builds else None)

@@ -76,7 +76,8 @@ def merge(
     order does not matter.  Shards of another plan, build or method are refused, as are
     two that have the same repetition.  A run merged before is accepted, too.  If
     something is missing, the rest is merged, and what is missing is listed.  The
-    directories are left as they are.  Nothing is written if the same was merged before.
+    directories are left as they are.  If the same was merged before, only its report is
+    written again.
 
     \b
     Examples:
