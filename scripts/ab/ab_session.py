@@ -164,8 +164,7 @@ class AbSession(Session[AbPlan]):
         plan, self.counts = folder.plan, folder.counts
         changes = self._changes(plan, config)
         run = judge_ab(folder)
-        # With other settings, lines that seem to have failed may be those of a run that
-        # was altered.
+        # With other settings, lines may only seem to have failed.
         is_doubtful = changes and any(cell.failure for cell in run.cells)
         is_complete = not run.unfinished and not is_doubtful
         return RecordedSession(plan, folder.lines, changes, is_complete)

@@ -144,7 +144,9 @@ def _resume_ab(
     plan, run = recorded.plan, judge_ab(recorded)
     if shard and not plan.machines:
         raise click.UsageError(f"--shard: {plan.run} is not a merged run; leave it out")
-    if not run.unfinished and not run.torn and not a_dir:
+    # Of a run that was altered, all lines may seem to have failed.
+    is_doubtful = a_dir and not plan.machines and any(c.failure for c in run.cells)
+    if not run.unfinished and not run.torn and not is_doubtful:
         with open_runner(places, system):
             pass  # this removes what a killed command left in the data directory
         ending = SessionResult(plan, path, run.lines, was_complete=True)

@@ -91,8 +91,9 @@ def fleet_ab(lab: Lab, *words: str) -> CommandResult:
 
 
 def resume(lab: Lab) -> CommandResult:
-    places = [*("--data-dir", str(lab.data)), *builds(lab), "--no-report"]
-    places += ["--configs-dir", str(lab.root / "configs")]
+    places = [*("--data-dir", str(lab.data)), *("--results-dir", str(lab.results))]
+    places += ["--configs-dir", str(lab.root / "configs"), "--no-report"]
+    places += builds(lab)
     words = ["fleet", "resume", str(fleet_of(lab)), "--on", "local", *places]
     return call(words, quiet_machine(FakeExecutor))
 
