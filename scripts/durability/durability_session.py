@@ -191,7 +191,6 @@ class DurabilitySession:
         setting = plan.setting(trial.setting)
         build = self.runner.places.build_dir
         program = program_of(build, self.config.engines[setting.engine])
-        command = program.command
         return TrialSpec(
             setting=trial.setting,
             engine=setting.engine,
@@ -200,9 +199,9 @@ class DurabilitySession:
             recording=trial.recording,
             states=trial.states,
             seed=trial.seed,
-            executable=command[0],
+            program=program.command,
             block_log=str(build / BLOCK_LOG),
-            flags=(*command[1:], *setting.flags),
+            flags=setting.flags,
             timeout_s=TRIAL_TIMEOUT_S,
             reproducers=str((path / REPRODUCERS).absolute()),
             folder="",

@@ -70,7 +70,6 @@ def replay(
     stop: Stop,
 ) -> Replay:
     """Open the database again.  Raises CannotStart if the worker fails."""
-    command = program_of(build_dir, engine).command
     spec = TrialSpec(
         setting=document["setting"],
         engine=document["engine"],
@@ -79,9 +78,9 @@ def replay(
         recording=0,
         states=1,
         seed=0,
-        executable=command[0],
+        program=program_of(build_dir, engine).command,
         block_log="",
-        flags=(*command[1:], *document["flags"]),
+        flags=tuple(document["flags"]),
         timeout_s=_TIMEOUT_S,
         reproducers=str(file.absolute()),
         folder="",

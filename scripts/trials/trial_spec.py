@@ -27,9 +27,9 @@ class TrialSpec:
     recording: int  # from 0: trials that differ by this alone are independent
     states: int  # to try at most
     seed: int
-    executable: str
+    program: tuple[str, ...]  # the executable, and the plug-in that it loads, if any
     block_log: str
-    flags: tuple[str, ...]
+    flags: tuple[str, ...]  # of the setting
     timeout_s: float  # of one process
     reproducers: str  # folder of the run for what was found; "": keep nothing
     folder: str  # where the worker may write; empty, on any file system
@@ -43,12 +43,13 @@ class TrialSpec:
     def from_json(cls, text: str) -> "TrialSpec":
         """Return what to_json() wrote."""
         document: dict[str, Any] = json.loads(text)
-        return cls(**{**document, "flags": tuple(document["flags"])})
+        words = {name: tuple(document[name]) for name in ("program", "flags")}
+        return cls(**{**document, **words})
 
     @property
     def command(self) -> list[str]:
-        """The engine's executable with the flags of the setting."""
-        return [self.executable, *self.flags]
+        """The engine's program with the flags of the setting."""
+        return [*self.program, *self.flags]
 
     @property
     def folder_path(self) -> Path:

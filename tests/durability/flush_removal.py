@@ -66,7 +66,7 @@ def removals(log: Sequence[LoggedWrite], trace: CrashTrace) -> Iterator[Removal]
 def main(program: str, block_log: str, folder: str, *flags: str) -> None:
     """Try each flush, with it and without it."""
     spec = TrialSpec(
-        *("test/durable", "test", LOG, "ext4", 0, 0, 1, program, block_log),
+        *("test/durable", "test", LOG, "ext4", 0, 0, 1, (program,), block_log),
         *(("--durability=durable", *flags), 60.0, "", folder, PHASES),
     )
     with workspace(spec) as space:

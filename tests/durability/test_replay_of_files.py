@@ -14,14 +14,18 @@ import pytest
 
 from report.model.description import Description
 from scripts.cli import durability_verb
+from scripts.durability import durability_session
 from scripts.durability import replay as replaying
 from scripts.durability.engine_settings import why_no_setting
 from scripts.durability.laboratory import TrialEnded, failed
 from scripts.regime.loop_device import DiskError
 from scripts.trials.block_log import read_log, write_log
-from scripts.trials.disk_image import Patch
+from scripts.trials.crash_process import AuditFinding, Cut
+from scripts.trials.cut_plan import CutState
+from scripts.trials.disk_image import DiskImage, Patch
 from scripts.trials.reproducer import (
     MOST_BYTES,
+    Reproducer,
     ReproducerError,
     read_description,
     unpack,
@@ -48,11 +52,14 @@ def reproducer(folder: Path, disk: bytes = DISK, **changed: Any) -> Path:
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     """Return a lab on a machine that can open any disk."""
-    monkeypatch.setattr(durability_verb, "requisites", lambda *_: {"shutdown": ""})
+    able = {"shutdown": "", "kill": ""}
+    monkeypatch.setattr(durability_verb, "requisites", lambda *_: able)
     return make_crash_lab(tmp_path, "crash_tested")
 
 
-def finds(patch: pytest.MonkeyPatch, outcome: str, reason: str = "") -> list[TrialSpec]:
+def finds(
+    patch: pytest.MonkeyPatch, outcome: str, reason: str = "", verb: Any = replaying
+) -> list[TrialSpec]:
     """Make workers find an outcome, or fail; return what they were told to do."""
     told: list[TrialSpec] = []
 
@@ -65,7 +72,7 @@ def finds(patch: pytest.MonkeyPatch, outcome: str, reason: str = "") -> list[Tri
             answer = {"status": "ok", "outcome": outcome, "found": f"now\n{FOUND}"}
             yield TrialEnded(specs[0], failed(specs[0], reason) if reason else answer)
 
-    patch.setattr(replaying, "Laboratory", Workers)
+    patch.setattr(verb, "Laboratory", Workers)
     return told
 
 
@@ -85,9 +92,30 @@ def test_the_same_outcome_ends_with_0(
         f"now   hole: now {FOUND}",
     ]
     (spec,) = told
-    assert spec.executable == str(lab.executable("crash-tested"))
+    assert spec.program == (str(lab.executable("crash-tested")),)
     assert list(spec.flags) == DESCRIPTION["flags"]
     assert not run_folders(lab)
+
+
+def test_what_a_plugin_has_left_is_replayed_with_that_of_this_machine(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file has the flags of the setting, and no path of where it was made."""
+    (lab.root / "configs/own.so").touch()
+    lab.engine("own", "crash_tested", more='plugin = "own.so"\n')
+    lab.executable("own").rename(lab.executable("plugin"))
+    told = finds(monkeypatch, "", "not tried", durability_session)
+    assert lab.call("durability", "tiny", "-e", "own").returncode == 3
+    (tried,) = told
+    assert tried.program[1:] == (f"--driver={lab.root}/configs/own.so",)
+    cut, state = Cut(lab.root, 5, 6), CutState(0, (), "flushed", "close", 5, 6)
+    finding = AuditFinding({}, "killed by SIGBUS")
+    made = Reproducer(tried, cut, "unreadable", state, DiskImage(), finding)
+    told = finds(monkeypatch, "unreadable")
+    file = reproducer(lab.root, **made.description() | {"fs": "ext4"})
+    done = replay(lab, file)
+    assert done.returncode == 0, done.stderr
+    assert told[0].command == tried.command
 
 
 def test_another_outcome_ends_with_1(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

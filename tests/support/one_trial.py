@@ -34,7 +34,7 @@ def durable_spec(
         recording=seed,
         states=states,
         seed=seed,
-        executable=str(program),
+        program=(str(program),),
         block_log=str(BLOCK_LOG),
         flags=("--durability=durable",),
         timeout_s=60.0,
