@@ -10,7 +10,7 @@ from scripts.trials.crash_process import AuditFinding, Cut, Writer, audit
 from scripts.trials.crash_trace import TraceKind, TraceRecord
 from scripts.trials.disk_filler import DiskFiller
 from scripts.trials.evidence import Evidence
-from scripts.trials.intact import rehearsed_on
+from scripts.trials.intact import rehearsed_in
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
 from scripts.trials.trial_disk import TrialDisk, workspace
@@ -79,7 +79,7 @@ def _rehearsed(spec: TrialSpec, space: Path) -> dict[str, Any]:
     spec = replace(spec, phases=PHASES)
     disk = TrialDisk(space, spec.fs)
     writer = Writer(spec, disk.database, space / "trace")
-    rehearsed_on(disk, spec, writer)
+    rehearsed_in(disk, spec, writer)
     return writer.describe()
 
 

@@ -4,13 +4,19 @@ Its answers after a cut say nothing of the cut, so its trial is an error.
 """
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
+from report.terms import numbers
 from scripts.trials.crash_process import Cut, TrialError, Writer, audit
 from scripts.trials.crash_trace import CrashTrace
 from scripts.trials.evidence import COMPLETE, outcome_of, sentence_of
-from scripts.trials.trial_disk import TrialDisk
+from scripts.trials.trial_disk import TrialPlace
 from scripts.trials.trial_spec import TrialSpec
+
+_FEW = "first:5"
+# What commits nothing at a level: see common/crash/phases.h.
+_NOTHING = {True: "cover:1", False: "read:1"}  # by whether each commit is durable
 
 
 def check_intact(spec: TrialSpec, database: Path, writer: Writer) -> None:
@@ -24,14 +30,37 @@ def check_intact(spec: TrialSpec, database: Path, writer: Writer) -> None:
     if outcome != COMPLETE:
         raise TrialError(
             f"the audit of the intact database: {outcome.replace('_', ' ')}: {problem}"
-            " (the driver fails without a cut, so nothing was tried: mend it first)"
+            f" (after {numbers.count(written, 'commit')}: the driver fails without a"
+            " cut, so nothing was tried: mend it first)"
         )
 
 
-def rehearsed_on(disk: TrialDisk, spec: TrialSpec, writer: Writer) -> CrashTrace:
-    """Run a writer, uncut, on a new disk; mount that again, and check what is there."""
-    with disk.empty():
+def check_small(spec: TrialSpec, place: TrialPlace, writer: Writer) -> None:
+    """Check databases without an entry and with a few, as a cut may leave them.
+
+    `writer` has written at the same level.  Raises TrialError if the driver fails.
+    """
+    written = writer.trace().acknowledgements
+    is_durable = all(record.durable for record in written[:1])
+    for phases in (_NOTHING[is_durable], _FEW):
+        mine = replace(spec, phases=phases)
+        trace = writer.trace_path.with_name("small")
+        _rehearsed_once(place, mine, Writer(mine, place.database, trace))
+
+
+def rehearsed_in(place: TrialPlace, spec: TrialSpec, writer: Writer) -> CrashTrace:
+    """Run a writer, uncut, in a new place, and check what is there, also of small ones.
+
+    Raises TrialError if the driver fails.
+    """
+    trace = _rehearsed_once(place, spec, writer)
+    check_small(spec, place, writer)
+    return trace
+
+
+def _rehearsed_once(place: TrialPlace, spec: TrialSpec, writer: Writer) -> CrashTrace:
+    with place.empty():
         trace = writer.rehearse()
-    with disk.mounted():
-        check_intact(spec, disk.database, writer)
+    with place.mounted():  # again
+        check_intact(spec, place.database, writer)
     return trace

@@ -22,7 +22,7 @@ from scripts.trials.cut_plan import (
 )
 from scripts.trials.disk_image import DiskImage, Patch
 from scripts.trials.evidence import Evidence
-from scripts.trials.intact import check_intact
+from scripts.trials.intact import check_intact, check_small
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
 from scripts.trials.reproducer import Reproducer, store
@@ -74,10 +74,14 @@ class _LogTrial:
         self._disk = TrialDisk(space, spec.fs)
 
     def check_intact(self, log: Sequence[LoggedWrite]) -> None:
-        """Audit the database on the whole disk.  Raises TrialError, or DiskError."""
+        """Audit the database on the whole disk, and small ones.
+
+        Raises TrialError, or DiskError.
+        """
         self._disk.write(_written(log))
         with self._disk.mounted():
             check_intact(self._spec, self._disk.database, self._writer)
+        check_small(self._spec, self._disk, self._writer)
 
     def try_state(self, state: CutState, image: DiskImage) -> None:
         """Audit the database on a disk as a cut could have left it."""

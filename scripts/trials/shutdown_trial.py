@@ -30,7 +30,7 @@ from scripts.trials.crash_trace import (
     TraceRecord,
 )
 from scripts.trials.evidence import Evidence
-from scripts.trials.intact import rehearsed_on
+from scripts.trials.intact import rehearsed_in
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
 from scripts.trials.trial_disk import TrialDisk, workspace
@@ -81,7 +81,7 @@ def shutdown_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
     with workspace(spec) as space:
         disk = TrialDisk(space, spec.fs)
         writer = Writer(spec, disk.database, space / "trace")
-        rehearsal = rehearsed_on(disk, spec, writer)
+        rehearsal = rehearsed_in(disk, spec, writer)
         described = writer.describe()
         evidence = Evidence(str(described["promise"]), spec.seed)
         while done < spec.states:

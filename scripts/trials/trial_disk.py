@@ -1,11 +1,13 @@
 """The disk of one trial: an image in memory, a loop device, a file system."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from scripts.regime.loop_device import (
     attach,
@@ -54,6 +56,39 @@ def run_mount(arguments: Sequence[str], timeout_s: float) -> None:
     )
     if done.returncode:
         raise TrialError(f"cannot mount: {done.stderr.strip()}")
+
+
+class TrialPlace(Protocol):
+    """Where a database is written, and opened again."""
+
+    @property
+    def database(self) -> Path:
+        """The folder of the database."""
+
+    def empty(self) -> AbstractContextManager[None]:
+        """Make the folder empty; it can be used in the block."""
+
+    def mounted(self) -> AbstractContextManager[Path]:
+        """Make the folder usable in the block."""
+
+
+@dataclass(frozen=True)
+class TrialFolder:
+    """A folder of the machine, for a trial that does not cut the power."""
+
+    database: Path
+
+    @contextmanager
+    def empty(self) -> Iterator[None]:
+        """Make the folder empty."""
+        shutil.rmtree(self.database, ignore_errors=True)
+        self.database.mkdir()
+        yield
+
+    @contextmanager
+    def mounted(self) -> Iterator[Path]:
+        """Do nothing: its disk is mounted."""
+        yield self.database
 
 
 @dataclass

@@ -18,6 +18,7 @@ _RECORD = struct.Struct("<QQIIIIII")
 _MAGIC, _FORMAT = 0x6B766D6174726163, 1
 _BEGINS, _ACKNOWLEDGED, _OPEN_BEGINS, _OPENED, _DONE, _READY = 2, 3, 5, 6, 10, 12
 _COMMITS = 20
+_COMMITS_OF = {"cover:1": 0, "first:5": 5}  # by --phases
 _LINE = b"commit %09d\n"
 
 
@@ -47,7 +48,8 @@ class CrashTested(FakeDriver):
         said = {"engine": self.engine, "version": self.version, "source": ""}
         print(json.dumps({**said, "promise": self.promise}), flush=True)
         last = int(self.flags.get("crash_after", 0))
-        for commit in range(1, (last or _COMMITS) + 1):
+        planned = _COMMITS_OF.get(self.flags["phases"], _COMMITS)
+        for commit in range(1, (last or planned) + 1):
             self.note(_BEGINS, commit)
             os.write(file, _LINE % commit)
             os.fsync(file)
@@ -246,6 +248,25 @@ class ScansNothing(Misjudged):
     defect: ClassVar[Record] = {
         "read_error": "a scan finds 0 entries, and gets find 20"
     }
+
+
+class ScansNoFewEntries(Misjudged):
+    """Scans no database of fewer than seven entries."""
+
+    fewest, most = 1, 6
+    defect: ClassVar[Record] = {"read_error": "the cursor is not positioned"}
+
+    def finding(self) -> Record:
+        """Return what an honest audit does not find, of a small database."""
+        honest = CrashTested.finding(self)
+        is_failing = self.fewest <= honest["entries"] <= self.most
+        return {**honest, **self.defect} if is_failing else honest
+
+
+class ScansNoEmptyDatabase(ScansNoFewEntries):
+    """Scans no database without an entry."""
+
+    fewest, most = 0, 0
 
 
 class CannotReopen(Misjudged):

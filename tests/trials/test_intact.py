@@ -18,6 +18,8 @@ from tests.support.one_trial import durable_spec
         ("loses_the_newest", "ok"),  # after a crash
         ("scans_nothing", "error"),
         ("always_loses_the_newest", "error"),
+        ("scans_no_few_entries", "error"),
+        ("scans_no_empty_database", "error"),
         ("audits_another_trace", "error"),
         ("ends_in_midair", "error"),
     ],

@@ -14,6 +14,8 @@
 // Of some, no cut is needed:
 //
 //   blind      scans nothing
+//   timid      scans no empty database
+//   shy        scans no database of 4 to 19 entries
 //   owned      opens no database of another process
 //   late       writes each commit with the next, and the last one never
 //
@@ -198,6 +200,23 @@ Driver Blind() {
   return Wrapped(blind);
 }
 
+// Returns the memory driver that scans no database of so many entries.
+template <int kFewest, int kMost>
+Driver FailingWith() {
+  Behaviour shy;
+  shy.scan = [](Session& session, std::string_view start, Order order,
+                const Visitor& visitor) {
+    int entries = 0;
+    session.Scan("", Order::kForward, [&](std::string_view, std::string_view) {
+      return ++entries <= kMost;
+    });
+    if (kFewest <= entries && entries <= kMost)
+      throw std::runtime_error("the cursor is not positioned");
+    session.Scan(start, order, visitor);
+  };
+  return Wrapped(shy);
+}
+
 Driver Late() {
   Behaviour late;
   late.write = [](Session& session, std::span<const Update> batch) {
@@ -224,6 +243,8 @@ Driver Liar() {
   if (Lies("rebooted")) return Noting<NoteBoot>();
   if (Lies("owned")) return Noting<NoteOwner>();
   if (Lies("blind")) return Blind();
+  if (Lies("timid")) return FailingWith<0, 0>();
+  if (Lies("shy")) return FailingWith<4, 19>();
   if (Lies("late")) return Late();
   if (!Lies("eager")) return kMemory;
   static Shown shown;

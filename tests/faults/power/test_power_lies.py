@@ -3,6 +3,7 @@
 The numbers are those in `tests/faults/elsewhere.toml`.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,25 @@ def test_what_fails_without_a_cut_is_an_error_of_the_driver(
     assert record["status"] == "error"
     assert record["reason"].startswith("the audit of the intact database: ")
     assert "violations" not in record
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("defect", "level", "commits"),
+    [
+        ("timid", "durable", "0 commits"),
+        ("timid", "buffered", "0 commits"),
+        ("shy", "durable", "5 commits"),
+    ],
+)
+def test_what_fails_in_a_small_database_is_an_error_of_the_driver(
+    defect: str, level: str, commits: str, method: str, tmp_path: Path
+) -> None:
+    """A cut leaves such a database, too, and is not to blame."""
+    spec = replace(spec_of(defect, method, tmp_path), flags=(f"--durability={level}",))
+    (record,) = all_records_of([spec], tmp_path)
+    assert record["status"] == "error"
+    assert f"(after {commits}: the driver fails without a cut" in record["reason"]
 
 
 @pytest.mark.parametrize("method", [KILL, FULL])
