@@ -10,13 +10,14 @@ from scripts.trials.crash_process import AuditFinding, Cut, Writer, audit
 from scripts.trials.crash_trace import TraceKind, TraceRecord
 from scripts.trials.disk_filler import DiskFiller
 from scripts.trials.evidence import Evidence
-from scripts.trials.intact import rehearsed_in
+from scripts.trials.intact import rehearsed_in, rehearsed_once
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
 from scripts.trials.trial_disk import TrialDisk, workspace
 from scripts.trials.trial_spec import PHASES, TrialSpec
 
 _DISK_MB = 48
+_ROOM_MB = 128  # of a disk that no stage fills; what is not written takes no memory
 _KIB = 1024
 _HANG_S = 30.0
 _STILL_S = 5.0  # without a record, after which a writer waits for room
@@ -49,29 +50,66 @@ STAGES = (
 
 
 def full_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
-    """Fill the disk once in each stage."""
+    """Fill the disk once in each stage.
+
+    Raises TrialError if the driver fails where there is room.
+    """
     spec = replace(spec, timeout_s=min(spec.timeout_s, _HANG_S))
     stages: list[dict[str, Any]] = []
     with workspace(spec) as space:
         described = _rehearsed(spec, space)
         evidence = Evidence(str(described["promise"]), spec.seed)
         disk = TrialDisk(space, spec.fs, _DISK_MB)
+        roomy = TrialDisk(space, spec.fs, _ROOM_MB)
         for number, stage in enumerate(STAGES[: spec.states]):
             mine = replace(spec, phases=stage.phases)
             writer = Writer(mine, disk.database, space / "trace")
-            with disk.empty():
-                ending = _fill_and_end(writer, disk, stage)
-            now_ns = time.monotonic_ns()
-            with disk.mounted():  # a fresh mount, as a process may have been stuck
-                cut = Cut(writer.trace_path, now_ns, now_ns)
-                finding = audit(mine, disk.database, cut)
-            stages.append(_stage_document(stage, writer, ending, finding))
+            entry = _tried(mine, disk, stage, writer)
+            kind = _fault(entry)
+            if kind or not writer.trace().is_whole:
+                _rehearse_with_room(mine, roomy, writer)
+            if kind:
+                evidence.note_full(kind, stage.name, _sentence(entry))
+            stages.append(entry)
             report(number + 1, spec.states)
-    for entry in stages:
-        if kind := _fault(entry):
-            evidence.note_full(kind, entry["stage"], _sentence(entry))
     rest = {"barriers_per_write": None, "full": stages}
     return {**head_of(described), **evidence.document(), **rest}
+
+
+def _tried(
+    spec: TrialSpec, disk: TrialDisk, stage: Stage, writer: Writer
+) -> dict[str, Any]:
+    """Fill the disk in a stage; return what the record says of it."""
+    with disk.empty():
+        ending = _fill_and_end(writer, disk, stage)
+    now_ns = time.monotonic_ns()
+    with disk.mounted():  # a fresh mount, as a process may have been stuck
+        cut = Cut(writer.trace_path, now_ns, now_ns)
+        finding = audit(spec, disk.database, cut)
+    return _stage_document(stage, writer, ending, finding)
+
+
+def _rehearse_with_room(spec: TrialSpec, roomy: TrialDisk, writer: Writer) -> None:
+    """Write what a stage has written, and the commit that failed, where there is room.
+
+    A stage that ended well needs no control: it had room for all of it.  Raises
+    TrialError if the driver fails.
+    """
+    commits = len(writer.trace().acknowledgements) + 1
+    mine = replace(spec, phases=first_commits(spec.phases, commits))
+    rehearsed_once(roomy, mine, Writer(mine, roomy.database, writer.trace_path))
+
+
+def first_commits(phases: str, commits: int) -> str:
+    """Return the start of a list of phases that has so many commits, or all of it."""
+    words = []
+    for word in phases.split(","):
+        name, _, count = word.partition(":")
+        number = min(int(count), commits)
+        if number:
+            words.append(f"{name}:{number}")
+        commits -= number
+    return ",".join(words)
 
 
 def _rehearsed(spec: TrialSpec, space: Path) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def check_small(spec: TrialSpec, place: TrialPlace, writer: Writer) -> None:
     for phases in (_NOTHING[is_durable], _FEW):
         mine = replace(spec, phases=phases)
         trace = writer.trace_path.with_name("small")
-        _rehearsed_once(place, mine, Writer(mine, place.database, trace))
+        rehearsed_once(place, mine, Writer(mine, place.database, trace))
 
 
 def rehearsed_in(place: TrialPlace, spec: TrialSpec, writer: Writer) -> CrashTrace:
@@ -53,12 +53,16 @@ def rehearsed_in(place: TrialPlace, spec: TrialSpec, writer: Writer) -> CrashTra
 
     Raises TrialError if the driver fails.
     """
-    trace = _rehearsed_once(place, spec, writer)
+    trace = rehearsed_once(place, spec, writer)
     check_small(spec, place, writer)
     return trace
 
 
-def _rehearsed_once(place: TrialPlace, spec: TrialSpec, writer: Writer) -> CrashTrace:
+def rehearsed_once(place: TrialPlace, spec: TrialSpec, writer: Writer) -> CrashTrace:
+    """Run a writer, uncut, in a new place, and check what is there.
+
+    Raises TrialError if the driver fails.
+    """
     with place.empty():
         trace = writer.rehearse()
     with place.mounted():  # again

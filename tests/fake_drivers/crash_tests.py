@@ -18,7 +18,7 @@ _RECORD = struct.Struct("<QQIIIIII")
 _MAGIC, _FORMAT = 0x6B766D6174726163, 1
 _BEGINS, _ACKNOWLEDGED, _OPEN_BEGINS, _OPENED, _DONE, _READY = 2, 3, 5, 6, 10, 12
 _COMMITS = 20
-_COMMITS_OF = {"cover:1": 0, "first:5": 5}  # by --phases
+_MOST_COMMITS = 40  # of other phases than the usual ones
 _LINE = b"commit %09d\n"
 
 
@@ -48,16 +48,28 @@ class CrashTested(FakeDriver):
         said = {"engine": self.engine, "version": self.version, "source": ""}
         print(json.dumps({**said, "promise": self.promise}), flush=True)
         last = int(self.flags.get("crash_after", 0))
-        planned = _COMMITS_OF.get(self.flags["phases"], _COMMITS)
-        for commit in range(1, (last or planned) + 1):
+        for commit in range(1, (last or self.planned) + 1):
             self.note(_BEGINS, commit)
-            os.write(file, _LINE % commit)
-            os.fsync(file)
+            self.commit(file, commit)
             self.note(_ACKNOWLEDGED, commit)
         self.note(_READY if last else _DONE)
         if last:
             signal.pause()
         return 0
+
+    def commit(self, file: int, number: int) -> None:
+        """Write a commit."""
+        os.write(file, _LINE % number)
+        os.fsync(file)
+
+    @property
+    def planned(self) -> int:
+        """How many commits the phases have."""
+        words = self.flags["phases"].split(",")
+        counts = dict(word.split(":") for word in words)
+        if "cover" in counts:  # nothing at this level
+            return _COMMITS if len(counts) > 1 else 0
+        return min(_MOST_COMMITS, sum(map(int, counts.values())))
 
     @property
     def commits(self) -> Path:
@@ -233,13 +245,19 @@ class LosesTheNewest(CrashTested):
 
 
 class Misjudged(CrashTested):
-    """Has a defect without a crash: what its audits find instead is in `defect`."""
+    """Has a defect without a crash: what its audits find instead is in `defect`.
+
+    It has the defect in databases of `fewest` to `most` commits.
+    """
 
     defect: ClassVar[Record] = {}
+    fewest, most = 0, 10**6
 
     def finding(self) -> Record:
         """Return what an honest audit does not find."""
-        return {**super().finding(), **self.defect}
+        honest = super().finding()
+        has_defect = self.fewest <= honest["entries"] <= self.most
+        return {**honest, **self.defect} if has_defect else honest
 
 
 class ScansNothing(Misjudged):
@@ -255,12 +273,6 @@ class ScansNoFewEntries(Misjudged):
 
     fewest, most = 1, 6
     defect: ClassVar[Record] = {"read_error": "the cursor is not positioned"}
-
-    def finding(self) -> Record:
-        """Return what an honest audit does not find, of a small database."""
-        honest = CrashTested.finding(self)
-        is_failing = self.fewest <= honest["entries"] <= self.most
-        return {**honest, **self.defect} if is_failing else honest
 
 
 class ScansNoEmptyDatabase(ScansNoFewEntries):
@@ -297,6 +309,24 @@ class AuditsAnotherTrace(Misjudged):
     """Knows of fewer commits than the writer acknowledged."""
 
     defect: ClassVar[Record] = {"acknowledged": 3}
+
+
+class TiresEarly(CrashTested):
+    """Fails to write more commits than the usual phases have."""
+
+    def commit(self, file: int, number: int) -> None:
+        """Write one of the first commits."""
+        if number > _COMMITS:
+            print(json.dumps({"error": "too many open cursors"}), flush=True)
+            raise SystemExit(1)
+        super().commit(file, number)
+
+
+class OpensNoLargeDatabase(Misjudged):
+    """Opens no database of more commits than the usual phases have."""
+
+    fewest, most = _COMMITS + 1, 10**6
+    defect: ClassVar[Record] = {"open_error": "the map is full", "prefix": None}
 
 
 class EndsInMidair(CrashTested):

@@ -16,6 +16,7 @@
 //   blind      scans nothing
 //   timid      scans no empty database
 //   shy        scans no database of 4 to 19 entries
+//   vast       scans no database of 700 entries or more
 //   owned      opens no database of another process
 //   late       writes each commit with the next, and the last one never
 //
@@ -245,6 +246,7 @@ Driver Liar() {
   if (Lies("blind")) return Blind();
   if (Lies("timid")) return FailingWith<0, 0>();
   if (Lies("shy")) return FailingWith<4, 19>();
+  if (Lies("vast")) return FailingWith<700, 1 << 20>();
   if (Lies("late")) return Late();
   if (!Lies("eager")) return kMemory;
   static Shown shown;

@@ -142,6 +142,15 @@ def test_what_fails_in_a_small_database_is_an_error_of_the_driver(
     assert f"(after {commits}: the driver fails without a cut" in record["reason"]
 
 
+def test_what_fails_in_a_large_database_is_an_error_of_the_driver(
+    tmp_path: Path,
+) -> None:
+    """A stage that fills the disk writes more than any other trial."""
+    (record,) = all_records_of([spec_of("vast", FULL, tmp_path)], tmp_path)
+    assert record["status"] == "error"
+    assert "reading failed: the cursor is not positioned (after" in record["reason"]
+
+
 @pytest.mark.parametrize("method", [KILL, FULL])
 def test_the_machine_runs_on_without_a_cut_of_the_power(
     method: str, tmp_path: Path
