@@ -19,7 +19,7 @@ from scripts.machine.child_process import Stop
 from scripts.store.run_places import ROOT
 from scripts.trials.trial_spec import TrialSpec
 
-_PATIENCE = 4  # how many times the limit of a process a worker may be silent
+_PATIENCE = 8  # how many times the limit of a process a worker may be silent
 _POLL_S = 0.2
 # The kernel kills the worker if the thread that started it ends.
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")

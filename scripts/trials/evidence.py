@@ -119,11 +119,15 @@ class Evidence:
         if covered is not None and outcome != UNREADABLE:
             self.covers["tried"] += 1
             self.covers["held"] += bool(covered)
-        if self._breaks(outcome):
-            self._note(outcome, aim, finding, keep)
-        for kind in self._broken_besides(finding, outcome):
+        for kind in self.broken_by(finding):
             self._note(kind, aim, finding, keep)
         return outcome
+
+    def broken_by(self, finding: AuditFinding) -> tuple[str, ...]:
+        """Return the kinds of violations that a state is; () if it breaks nothing."""
+        outcome = outcome_of(finding)
+        worst = [outcome] if self._breaks(outcome) else []
+        return (*worst, *self._broken_besides(finding, outcome))
 
     def _broken_besides(self, finding: AuditFinding, outcome: str) -> Iterator[str]:
         if outcome == UNREADABLE:

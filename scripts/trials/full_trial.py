@@ -10,7 +10,7 @@ from scripts.trials.crash_process import AuditFinding, Cut, Writer, audit
 from scripts.trials.crash_trace import TraceKind, TraceRecord
 from scripts.trials.disk_filler import DiskFiller
 from scripts.trials.evidence import Evidence
-from scripts.trials.intact import rehearsed_in, rehearsed_once
+from scripts.trials.intact import confirmed, rehearsed_in, rehearsed_once
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
 from scripts.trials.trial_disk import TrialDisk, workspace
@@ -83,10 +83,16 @@ def _tried(
     with disk.empty():
         ending = _fill_and_end(writer, disk, stage)
     now_ns = time.monotonic_ns()
-    with disk.mounted():  # a fresh mount, as a process may have been stuck
-        cut = Cut(writer.trace_path, now_ns, now_ns)
-        finding = audit(spec, disk.database, cut)
-    return _stage_document(stage, writer, ending, finding)
+    cut = Cut(writer.trace_path, now_ns, now_ns)
+
+    def look() -> AuditFinding:
+        with disk.mounted():  # a fresh mount, as a process may have been stuck
+            return audit(spec, disk.database, cut)
+
+    def document(finding: AuditFinding) -> dict[str, Any]:
+        return _stage_document(stage, writer, ending, finding)
+
+    return document(confirmed(look, disk.keep(), lambda f: _fault(document(f))))
 
 
 def _rehearse_with_room(spec: TrialSpec, roomy: TrialDisk, writer: Writer) -> None:

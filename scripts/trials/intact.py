@@ -1,19 +1,28 @@
 """The control: a driver that fails on a database that nothing has cut is broken itself.
 
-Its answers after a cut say nothing of the cut, so its trial is an error.
+Its answers after a cut say nothing of the cut, so its trial is an error.  So is that of
+a driver that answers differently when it opens the same bytes again.
 """
 
 import time
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
 from report.terms import numbers
-from scripts.trials.crash_process import Cut, TrialError, Writer, audit
+from scripts.trials.crash_process import (
+    AuditFinding,
+    Cut,
+    TrialError,
+    Writer,
+    audit,
+)
 from scripts.trials.crash_trace import CrashTrace
 from scripts.trials.evidence import COMPLETE, outcome_of, sentence_of
 from scripts.trials.trial_disk import TrialPlace
 from scripts.trials.trial_spec import TrialSpec
 
+_LOOKS = 3  # at a state that breaks a promise
 _FEW = "first:5"
 # What commits nothing at a level: see common/crash/phases.h.
 _NOTHING = {True: "cover:1", False: "read:1"}  # by whether each commit is durable
@@ -68,3 +77,26 @@ def rehearsed_once(place: TrialPlace, spec: TrialSpec, writer: Writer) -> CrashT
     with place.mounted():  # again
         check_intact(spec, place.database, writer)
     return trace
+
+
+def confirmed(
+    look: Callable[[], AuditFinding],
+    restore: Callable[[], None],
+    faults: Callable[[AuditFinding], Collection[str]],
+) -> AuditFinding:
+    """Return what an audit finds; one that finds a fault is repeated.
+
+    `restore` puts back the bytes that the first audit has opened, as each audit changes
+    them.  Raises TrialError unless the faults are the same each time.
+    """
+    finding = look()
+    for _ in range(_LOOKS - 1 if faults(finding) else 0):
+        restore()
+        again = look()
+        if faults(again) != faults(finding):
+            raise TrialError(
+                f"the driver answers differently from the same bytes:"
+                f" {sentence_of(finding)}; and then: {sentence_of(again)}"
+                " (that is no evidence of what a cut does: mend it first)"
+            )
+    return finding

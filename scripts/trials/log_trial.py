@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from scripts.trials.cut_plan import (
 )
 from scripts.trials.disk_image import DiskImage, Patch
 from scripts.trials.evidence import Evidence
-from scripts.trials.intact import check_intact, check_small
+from scripts.trials.intact import check_intact, check_small, confirmed
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
 from scripts.trials.reproducer import Reproducer, store
@@ -86,8 +87,9 @@ class _LogTrial:
     def try_state(self, state: CutState, image: DiskImage) -> None:
         """Audit the database on a disk as a cut could have left it."""
         cut = Cut(self._writer.trace_path, state.cut_ns, state.cut_end_ns)
+        look = partial(self._audited, image, cut)
         try:
-            finding = self._audited(image, cut)
+            finding = confirmed(look, _nothing, self._evidence.broken_by)
         except NotMountable:
             self._evidence.note_unmountable()
             return
@@ -123,6 +125,10 @@ class _LogTrial:
         self._disk.write(image.runs())
         with self._disk.mounted():
             return audit(self._spec, self._disk.database, cut)
+
+
+def _nothing() -> None:
+    """Restore nothing: each audit writes its disk from the log."""
 
 
 def recorded(spec: TrialSpec, space: Path) -> tuple[Writer, list[LoggedWrite]]:

@@ -9,10 +9,12 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from scripts.regime.loop_device import shut_down
 from scripts.trials.crash_process import (
+    AuditFinding,
     Cut,
     Writer,
     audit,
@@ -30,7 +32,7 @@ from scripts.trials.crash_trace import (
     TraceRecord,
 )
 from scripts.trials.evidence import Evidence
-from scripts.trials.intact import rehearsed_in
+from scripts.trials.intact import confirmed, rehearsed_in
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
 from scripts.trials.trial_disk import TrialDisk, workspace
@@ -77,7 +79,7 @@ def _is_in(phase: int) -> Callable[[TraceRecord], bool]:
 def shutdown_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
     """Cut at each aim in turn until `spec.states` cuts are made."""
     rng = random.Random(spec.seed)
-    done, audit_s = 0, 0.0
+    done, audits_s = 0, [0.0]
     with workspace(spec) as space:
         disk = TrialDisk(space, spec.fs)
         writer = Writer(spec, disk.database, space / "trace")
@@ -88,11 +90,9 @@ def shutdown_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
             for moment in moments(rng, rehearsal)[: spec.states - done]:
                 cut = _write_and_cut(writer, disk, moment, rng)
                 if moment.aim == RECOVERY:
-                    _cut_recovery(spec, disk, cut, rng.random() * audit_s)
-                with disk.mounted():
-                    begun_s = time.monotonic()
-                    finding = audit(spec, disk.database, cut)
-                    audit_s = time.monotonic() - begun_s
+                    _cut_recovery(spec, disk, cut, rng.random() * audits_s[-1])
+                look = partial(_audited, spec, disk, cut, audits_s)
+                finding = confirmed(look, disk.keep(), evidence.broken_by)
                 trace = writer.trace()
                 aim = moment.aim or trace.aim_at(cut.cut_ns)
                 evidence.note_without_disk(aim, trace.durable_after(cut.cut_end_ns))
@@ -115,6 +115,17 @@ def _write_and_cut(
         end_ns = time.monotonic_ns()
         time.sleep(_AFTERLIFE_S)
     return Cut(writer.trace_path, cut_ns, end_ns)
+
+
+def _audited(
+    spec: TrialSpec, disk: TrialDisk, cut: Cut, audits_s: list[float]
+) -> AuditFinding:
+    """Mount a disk and audit its database; append how long the audit took."""
+    with disk.mounted():
+        begun_s = time.monotonic()
+        finding = audit(spec, disk.database, cut)
+        audits_s.append(time.monotonic() - begun_s)
+    return finding
 
 
 def _cut_recovery(spec: TrialSpec, disk: TrialDisk, cut: Cut, delay_s: float) -> None:

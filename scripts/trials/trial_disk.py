@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,6 +71,12 @@ class TrialPlace(Protocol):
     def mounted(self) -> AbstractContextManager[Path]:
         """Make the folder usable in the block."""
 
+    def keep(self) -> Callable[[], None]:
+        """Copy what is there; return a function that makes it so again.
+
+        REQUIRES: not within a block of mounted()
+        """
+
 
 @dataclass(frozen=True)
 class TrialFolder:
@@ -89,6 +95,12 @@ class TrialFolder:
     def mounted(self) -> Iterator[Path]:
         """Do nothing: its disk is mounted."""
         yield self.database
+
+    def keep(self) -> Callable[[], None]:
+        """Copy the folder, and holes of its files as such.  Raises TrialError."""
+        kept = self.database.with_name(f"{self.database.name}.kept")
+        _copy_folder(self.database, kept)
+        return lambda: _copy_folder(kept, self.database)
 
 
 @dataclass
@@ -164,6 +176,11 @@ class TrialDisk:
         finally:
             device.close()
 
+    def keep(self) -> Callable[[], None]:
+        """Copy the disk."""
+        kept = list(_runs(self.image))
+        return lambda: self.write(kept)
+
     @contextmanager
     def empty(self) -> Iterator[None]:
         """Mount a new file system, with a folder for the database."""
@@ -172,6 +189,19 @@ class TrialDisk:
             self.database.mkdir()
             sync_folder(self.mount_point)
             yield
+
+
+def _copy_folder(source: Path, target: Path) -> None:
+    """Make a folder a copy of another.  Raises TrialError."""
+    shutil.rmtree(target, ignore_errors=True)
+    done = subprocess.run(
+        ["cp", "-a", str(source), str(target)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise TrialError(f"cannot copy a database: {done.stderr.strip()}")
 
 
 def _runs(image: Path) -> Iterator[Patch]:

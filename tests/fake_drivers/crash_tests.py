@@ -244,6 +244,32 @@ class LosesTheNewest(CrashTested):
         return {**honest, "prefix": max(0, honest["prefix"] - 1), "lost": 1}
 
 
+class MendsWhatItOpens(CrashTested):
+    """Loses its newest commit in the first opening after a crash, and in no other."""
+
+    @property
+    def has_opened(self) -> Path:
+        """A file that exists after the first opening."""
+        return self.commits.with_name("opened")
+
+    def finding(self) -> Record:
+        """Leave out the newest, once."""
+        honest = super().finding()
+        if not self.is_cut or self.has_opened.exists():
+            return honest
+        self.has_opened.touch()
+        return {**honest, "prefix": max(0, honest["prefix"] - 1), "lost": 1}
+
+
+class AnswersDifferently(MendsWhatItOpens):
+    """The same, but whatever the database was."""
+
+    @property
+    def has_opened(self) -> Path:
+        """A file that is not of the database."""
+        return Path(self.flags["trace"]).with_name("opened")
+
+
 class Misjudged(CrashTested):
     """Has a defect without a crash: what its audits find instead is in `defect`.
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.trials.disk_image import Patch
+from scripts.trials.trial_disk import TrialDisk, TrialFolder
 from scripts.trials.trial_spec import KILL
 from scripts.trials.worker import record_of
 from tests.support.lab import make_lab
@@ -16,6 +18,8 @@ from tests.support.one_trial import durable_spec
     [
         ("crash_tested", "ok"),
         ("loses_the_newest", "ok"),  # after a crash
+        ("mends_what_it_opens", "ok"),
+        ("answers_differently", "error"),
         ("scans_nothing", "error"),
         ("always_loses_the_newest", "error"),
         ("scans_no_few_entries", "error"),
@@ -34,3 +38,27 @@ def test_only_what_fails_without_a_cut_is_an_error(
     record = record_of(replace(spec, folder=str(folder)), lambda _done, _of: None)
     assert record["status"] == status, record["reason"]
     assert ("violations" in record) == (status == "ok")
+
+
+def test_a_folder_is_put_back_as_it_was_before_an_audit(tmp_path: Path) -> None:
+    place = TrialFolder(tmp_path / "db")
+    with place.empty():
+        (place.database / "log").write_text("commit")
+    restore = place.keep()
+    for _ in range(2):
+        (place.database / "log").write_text("mended")
+        (place.database / "new").touch()
+        restore()
+        assert [path.name for path in place.database.iterdir()] == ["log"]
+        assert (place.database / "log").read_text() == "commit"
+
+
+def test_a_disk_is_put_back_as_it_was_before_an_audit(tmp_path: Path) -> None:
+    disk = TrialDisk(tmp_path, "ext4", 1)
+    disk.image.parent.mkdir()
+    disk.write([Patch(8192, b"commit")])
+    restore, before = disk.keep(), disk.image.read_bytes()
+    for _ in range(2):
+        disk.write([Patch(0, b"mended")])
+        restore()
+        assert disk.image.read_bytes() == before
