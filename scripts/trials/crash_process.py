@@ -30,6 +30,10 @@ class TrialError(Exception):
     """A trial cannot go on; the message says what failed and what may help."""
 
 
+class DriverFails(TrialError):
+    """The driver fails without a cut, so its trials show nothing of the engine."""
+
+
 class WriterUnsupported(Exception):
     """The engine cannot do what the setting asks for; the message is its reason."""
 
@@ -110,7 +114,8 @@ class Writer:
     def rehearse(self) -> CrashTrace:
         """Run to the end, uncut; return the trace, which shows how long all takes.
 
-        Raises WriterUnsupported, or TrialError if it fails: no cut explains that.
+        Raises WriterUnsupported, or TrialError if it fails: no cut explains that, but
+        a disk may be full.
         """
         with self.running():
             ended = self.wait()
@@ -119,7 +124,7 @@ class Writer:
         if not ended and not trace.is_whole:
             ended = "it ended before its last commit"
         if ended:
-            raise TrialError(
+            raise self._failure(
                 f"the writer failed on a good disk ({ended}): {self.error()}"
             )
         return trace
@@ -166,7 +171,12 @@ class Writer:
         if not problem and looks_full(self.log.parent):
             problem = "no space left for its database"
         problem = problem or "it printed nothing"
-        raise TrialError(f"the writer did not open the database: {problem}")
+        raise self._failure(f"the writer did not open the database: {problem}")
+
+    def _failure(self, problem: str) -> TrialError:
+        """Return the error of a writer that was not cut."""
+        is_full = looks_full(self.log.parent, problem)
+        return TrialError(problem) if is_full else DriverFails(problem)
 
     def error(self) -> str:
         """Return what it printed about its end."""

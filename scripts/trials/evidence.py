@@ -18,7 +18,8 @@ WRONG = "wrong"
 UNWRITABLE = "unwritable"
 # From the worst; a state is what comes first.
 OUTCOMES = (*(UNREADABLE, WRONG, TORN_BATCH, HOLE, UNWRITABLE, NEWEST_LOST, COMPLETE),)
-_MOST_UNMOUNTABLE = 5  # and one in ten; a torn superblock of ext4 is one
+# And one in ten.  A torn superblock of ext4 is such a state, or a race of the engine.
+_MOST_WITHOUT_ANSWER = 5
 WITHOUT_DISK = "without_disk"
 # Of violations that are no state of the disk:
 _UNCOVERED = "uncovered"  # earlier writes than a durable one are lost
@@ -91,6 +92,7 @@ class Evidence:
     seed: int
     duplicates: int = 0
     unmountable: int = 0
+    undecided: int = 0
     without_disk: int | None = None
     states: dict[str, dict[str, int]] = field(default_factory=dict)
     most_lost: int | None = None
@@ -100,12 +102,17 @@ class Evidence:
     counts: dict[str, int] = field(default_factory=dict)
     started_s: float = field(default_factory=time.monotonic)
 
-    def add(self, aim: str, finding: AuditFinding, keep: Callable[[str], str]) -> str:
+    def add(
+        self, aim: str, finding: AuditFinding | None, keep: Callable[[str], str]
+    ) -> None:
         """Count a state; `keep` stores its reproducer and returns the file's name.
 
         It is called for the first violation of each kind, and for one that is half as
-        long.  Returns the outcome.
+        long.  Without a finding, audits of the state differ: see note_undecided().
         """
+        if finding is None:
+            self.note_undecided()
+            return
         outcome = outcome_of(finding)
         row = self.states.setdefault(aim, dict.fromkeys(("tried", *OUTCOMES), 0))
         row["tried"] += 1
@@ -121,7 +128,6 @@ class Evidence:
             self.covers["held"] += bool(covered)
         for kind in self.broken_by(finding):
             self._note(kind, aim, finding, keep)
-        return outcome
 
     def broken_by(self, finding: AuditFinding) -> tuple[str, ...]:
         """Return the kinds of violations that a state is; () if it breaks nothing."""
@@ -177,9 +183,24 @@ class Evidence:
         Raises TrialError if there are too many for that.
         """
         self.unmountable += 1
-        tried = sum(row["tried"] for row in self.states.values())
-        if self.unmountable > _MOST_UNMOUNTABLE + tried // 10:
+        if self._are_many(self.unmountable):
             raise TrialError(f"{self.unmountable} disks cannot be mounted after a cut")
+
+    def note_undecided(self) -> None:
+        """Count a state of which audits differ: no proof against the engine.
+
+        Raises TrialError if there are too many to say anything.
+        """
+        self.undecided += 1
+        if self._are_many(self.undecided):
+            raise TrialError(
+                f"the driver answers differently from the same bytes, of"
+                f" {self.undecided} states after a cut: mend it first"
+            )
+
+    def _are_many(self, count: int) -> bool:
+        tried = sum(row["tried"] for row in self.states.values())
+        return count > _MOST_WITHOUT_ANSWER + tried // 10
 
     def note_full(self, kind: str, stage: str, detail: str) -> None:
         """Count what went wrong when the disk was full."""
@@ -198,6 +219,7 @@ class Evidence:
             "states": self.states,
             "duplicates": self.duplicates,
             "unmountable": self.unmountable,
+            "undecided": self.undecided,
             "most_lost": self.most_lost,
             "covers": self.covers,
             "open_ns": times,

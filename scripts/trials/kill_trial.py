@@ -7,7 +7,7 @@ from typing import Any
 
 from scripts.trials.crash_process import Cut, Writer, audit, has_started, is_ready
 from scripts.trials.evidence import Evidence
-from scripts.trials.intact import confirmed, rehearsed_in
+from scripts.trials.intact import check_again, decided, rehearsed_in
 from scripts.trials.progress import Report
 from scripts.trials.trial_disk import TrialFolder
 from scripts.trials.trial_spec import TrialSpec
@@ -35,7 +35,8 @@ def kill_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
         trace = writer.trace()
         cut = Cut(writer.trace_path, cut_ns, end_ns)
         look = partial(audit, spec, place.database, cut)
-        finding = confirmed(look, place.keep(), evidence.broken_by)
+        control = partial(check_again, spec, place, writer)
+        finding = decided(look, place.keep(), evidence.broken_by, control)
         evidence.add(trace.aim_at(cut_ns), finding, lambda _: "")
         report(number + 1, spec.states)
     return {**head_of(described), **evidence.document(), "barriers_per_write": None}

@@ -23,7 +23,7 @@ from scripts.trials.cut_plan import (
 )
 from scripts.trials.disk_image import DiskImage, Patch
 from scripts.trials.evidence import Evidence
-from scripts.trials.intact import check_intact, check_small, confirmed
+from scripts.trials.intact import check_again, check_intact, check_small, decided
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
 from scripts.trials.reproducer import Reproducer, store
@@ -89,12 +89,15 @@ class _LogTrial:
         cut = Cut(self._writer.trace_path, state.cut_ns, state.cut_end_ns)
         look = partial(self._audited, image, cut)
         try:
-            finding = confirmed(look, _nothing, self._evidence.broken_by)
+            finding = decided(
+                look, _nothing, self._evidence.broken_by, self._check_again
+            )
         except NotMountable:
             self._evidence.note_unmountable()
             return
 
         def keep(kind: str) -> str:
+            assert finding
             return store(Reproducer(self._spec, cut, kind, state, image, finding))
 
         self._evidence.add(state.aim, finding, keep)
@@ -120,6 +123,9 @@ class _LogTrial:
         for later in later_states(log, state, most, self._spec.seed):
             again = image.with_patches(_written(log[: later.flushed]))
             self.try_state(later, again.with_patches(later.patches))
+
+    def _check_again(self) -> None:
+        check_again(self._spec, self._disk, self._writer)
 
     def _audited(self, image: DiskImage, cut: Cut) -> AuditFinding:
         self._disk.write(image.runs())

@@ -32,7 +32,7 @@ from scripts.trials.crash_trace import (
     TraceRecord,
 )
 from scripts.trials.evidence import Evidence
-from scripts.trials.intact import confirmed, rehearsed_in
+from scripts.trials.intact import check_again, decided, rehearsed_in
 from scripts.trials.kill_trial import head_of
 from scripts.trials.progress import Report
 from scripts.trials.trial_disk import TrialDisk, workspace
@@ -92,7 +92,8 @@ def shutdown_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
                 if moment.aim == RECOVERY:
                     _cut_recovery(spec, disk, cut, rng.random() * audits_s[-1])
                 look = partial(_audited, spec, disk, cut, audits_s)
-                finding = confirmed(look, disk.keep(), evidence.broken_by)
+                control = partial(check_again, spec, disk, writer)
+                finding = decided(look, disk.keep(), evidence.broken_by, control)
                 trace = writer.trace()
                 aim = moment.aim or trace.aim_at(cut.cut_ns)
                 evidence.note_without_disk(aim, trace.durable_after(cut.cut_end_ns))

@@ -13,7 +13,7 @@ from typing import Any
 
 from report.terms.documents import ResultsError
 from scripts.regime.loop_device import DiskError
-from scripts.trials.crash_process import TrialError, WriterUnsupported
+from scripts.trials.crash_process import DriverFails, TrialError, WriterUnsupported
 from scripts.trials.crash_trace import TraceError
 from scripts.trials.full_trial import full_trial
 from scripts.trials.kill_trial import kill_trial
@@ -67,7 +67,8 @@ def record_of(spec: TrialSpec, report: Report) -> dict[str, Any]:
     except WriterUnsupported as reason:
         return {**head, "status": "unsupported", "reason": str(reason)}
     except _FAILURES as error:
-        return {**head, "status": "error", "reason": str(error)}
+        blame = {"driver_fails": True} if isinstance(error, DriverFails) else {}
+        return {**head, "status": "error", "reason": str(error), **blame}
 
 
 def _emit(event: dict[str, Any]) -> None:

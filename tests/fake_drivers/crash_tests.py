@@ -270,6 +270,18 @@ class AnswersDifferently(MendsWhatItOpens):
         return Path(self.flags["trace"]).with_name("opened")
 
 
+class FailsNowAndThen(CrashTested):
+    """Fails in each fourth audit, whatever the database."""
+
+    def finding(self) -> Record:
+        """Count the audits of a trial."""
+        with Path(self.flags["trace"]).with_name("audits").open("a") as file:
+            file.write("x")
+            is_failing = file.tell() % 4 == 0
+        honest = super().finding()
+        return {**honest, "open_error": "busy"} if is_failing else honest
+
+
 class Misjudged(CrashTested):
     """Has a defect without a crash: what its audits find instead is in `defect`.
 

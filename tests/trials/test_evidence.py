@@ -173,6 +173,17 @@ def test_a_few_disks_may_not_be_mountable() -> None:
         evidence.note_unmountable()
 
 
+def test_a_few_states_may_be_undecided() -> None:
+    """They are no violations, and no states that were tried."""
+    evidence = Evidence(LOSES_NOTHING, 1)
+    for _ in range(5):
+        evidence.add("random", None, nothing)
+    assert not found(evidence) and not evidence.document()["states"]
+    assert evidence.document()["undecided"] == 5
+    with pytest.raises(TrialError, match="answers differently from the same bytes"):
+        evidence.add("random", None, nothing)
+
+
 def test_times_and_losses_are_summed_up() -> None:
     evidence = Evidence(LOSES_NEWEST, 1)
     for open_ns, lost in ((100, 0), (900, 7), (300, 2)):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,13 +14,23 @@ from tests.support.lab import make_lab
 from tests.support.one_trial import durable_spec
 
 
+def record_of_kill(kind: str, tmp_path: Path) -> dict[str, Any]:
+    """Return the record of one kill of a fake engine."""
+    lab, folder = make_lab(tmp_path), tmp_path / "trial"
+    lab.engine("fake", kind)
+    folder.mkdir()
+    spec = durable_spec(lab.executable("fake"), KILL, "", 1, 1)
+    return record_of(replace(spec, folder=str(folder)), lambda _done, _of: None)
+
+
 @pytest.mark.parametrize(
     ("kind", "status"),
     [
         ("crash_tested", "ok"),
         ("loses_the_newest", "ok"),  # after a crash
         ("mends_what_it_opens", "ok"),
-        ("answers_differently", "error"),
+        ("answers_differently", "ok"),
+        ("fails_now_and_then", "error"),
         ("scans_nothing", "error"),
         ("always_loses_the_newest", "error"),
         ("scans_no_few_entries", "error"),
@@ -31,13 +42,23 @@ from tests.support.one_trial import durable_spec
 def test_only_what_fails_without_a_cut_is_an_error(
     kind: str, status: str, tmp_path: Path
 ) -> None:
-    lab, folder = make_lab(tmp_path), tmp_path / "trial"
-    lab.engine("fake", kind)
-    folder.mkdir()
-    spec = durable_spec(lab.executable("fake"), KILL, "", 1, 1)
-    record = record_of(replace(spec, folder=str(folder)), lambda _done, _of: None)
+    record = record_of_kill(kind, tmp_path)
     assert record["status"] == status, record["reason"]
     assert ("violations" in record) == (status == "ok")
+    assert record.get("driver_fails", False) == (status == "error")
+
+
+@pytest.mark.parametrize(
+    ("kind", "kinds", "undecided"),
+    [("mends_what_it_opens", ["newest_lost"], 0), ("answers_differently", [], 1)],
+)
+def test_a_violation_is_found_each_time_in_the_same_bytes(
+    kind: str, kinds: list[str], undecided: int, tmp_path: Path
+) -> None:
+    record = record_of_kill(kind, tmp_path)
+    assert [violation["kind"] for violation in record["violations"]] == kinds
+    assert record["undecided"] == undecided
+    assert len(record["states"]) == 1 - undecided
 
 
 def test_a_folder_is_put_back_as_it_was_before_an_audit(tmp_path: Path) -> None:
