@@ -1,17 +1,19 @@
 """The passport: what each setting was found to be worth."""
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from report.durability.durability_folder import TrialRecord, final_trials
 from report.durability.durability_plan import DurabilityPlan, PlannedSetting
+from report.terms import numbers
 from report.terms.class_stamp import (
     CLASS_OF_PROMISE,
     CONTRADICTED,
     DOCUMENTED,
     LOSES_NEWEST,
     LOSES_NOTHING,
+    NOT_TRIED,
     PROVED,
 )
 
@@ -51,14 +53,19 @@ def _entry(setting: PlannedSetting, trials: Sequence[TrialRecord]) -> dict[str, 
     able = [trial for trial in trials if trial["status"] == "ok"]
     documented = able[0]["documented"] if able else {"promise": "", "source": ""}
     promise = documented["promise"]
+    is_broken = any(trial.get("driver_fails") for trial in trials)
+    if is_broken:  # the other trials tried nothing but its defect
+        able = []
+    is_tried = bool(able) or not trials
     cut = [trial for trial in able if trial["method"] in AFTER_POWER_CUT]
     totals = _totals(cut)
     killed = _totals(t for t in able if t["method"] == "kill")
-    found, corrupt = class_of(totals, killed, promise)
+    found, corrupt = class_of(totals, killed, promise) if is_tried else ("", None)
     tried = sum(totals.values())
     # What survives without a barrier had one that was not counted.
     is_kept = bool(tried) and outcomes_within(totals, LOSES_NOTHING)
     violations = _violations(able)
+    proof = proof_of(totals, violations, promise) if is_tried else NOT_TRIED
     return {
         "setting": setting.setting,
         "engine": setting.engine,
@@ -67,7 +74,7 @@ def _entry(setting: PlannedSetting, trials: Sequence[TrialRecord]) -> dict[str, 
         "flags": [*setting.flags],
         "documented": {**documented, "class": CLASS_OF_PROMISE.get(promise, "")},
         "found": {"class": found, "may_be_corrupt": corrupt},
-        "proof": {"kind": proof_of(totals, violations, promise), "states": tried},
+        "proof": {"kind": proof, "states": tried},
         "covers": {
             key: sum(t["covers"][key] for t in cut) for key in ("tried", "held")
         },
@@ -78,10 +85,20 @@ def _entry(setting: PlannedSetting, trials: Sequence[TrialRecord]) -> dict[str, 
         "most_lost": max((t["most_lost"] for t in able if _has_lost(t)), default=None),
         "violations": violations,
         "full": [_stage(stage) for t in able for stage in t.get("full", [])],
-        "not_tried": sorted(
-            {t["reason"] for t in trials if t["status"] != "ok" and t["reason"]}
-        ),
+        "driver_fails": is_broken,
+        "not_tried": sorted({*_failures(trials), *_undecided(able)}),
     }
+
+
+def _failures(trials: Sequence[TrialRecord]) -> Iterator[str]:
+    return (t["reason"] for t in trials if t["status"] != "ok" and t["reason"])
+
+
+def _undecided(trials: Sequence[TrialRecord]) -> Iterator[str]:
+    for trial in trials:
+        if count := trial.get("undecided"):
+            states = numbers.count(count, "state")
+            yield f"{states}: audits of the same bytes differ ({trial['method']})"
 
 
 def class_of(

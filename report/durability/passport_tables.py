@@ -6,7 +6,7 @@ from typing import Any
 
 from report.durability.passport import OUTCOMES
 from report.terms import numbers
-from report.terms.class_stamp import PROOFS, stamp
+from report.terms.class_stamp import NOT_TRIED, PROOFS, stamp
 from report.terms.text_table import TableRow, TextTable
 
 Entry = Mapping[str, Any]
@@ -84,6 +84,9 @@ def matrix(entries: Iterable[Entry]) -> TextTable:
 def found_text(entry: Entry) -> str:
     """Return the class that was found and its proof."""
     found, proof = entry["found"], entry["proof"]
+    if proof["kind"] == NOT_TRIED:
+        why = ": the driver is broken" if entry["driver_fails"] else ""
+        return f"{NOT_TRIED}{why}"
     return stamp(
         found["class"], found["may_be_corrupt"], proof["kind"], proof["states"]
     )
@@ -183,6 +186,16 @@ def full_disk(entries: Iterable[Entry]) -> TextTable:
     )
 
 
+def not_tried(entries: Iterable[Entry]) -> TextTable:
+    """Return one row for each reason why trials of a setting show nothing."""
+    rows = [
+        TableRow((entry["setting"], reason), engine=entry["engine"])
+        for entry in entries
+        for reason in entry["not_tried"]
+    ]
+    return TextTable(("Setting",), (), ("Why",), tuple(rows))
+
+
 def where(method: str, fs: str) -> str:
     """Return a method and a file system in words."""
     text = _METHODS.get(method, method)
@@ -194,7 +207,8 @@ def summary_sentence(passport: Mapping[str, Any]) -> str:
     entries = passport["settings"]
     proofs = [entry["proof"]["kind"] for entry in entries]
     tried = sum(entry["proof"]["states"] for entry in entries)
-    results = ", ".join(f"{proofs.count(proof)} {proof}" for proof in PROOFS)
+    kinds = (*PROOFS, NOT_TRIED) if NOT_TRIED in proofs else PROOFS
+    results = ", ".join(f"{proofs.count(proof)} {proof}" for proof in kinds)
     return (
         f"{numbers.count(len(entries), 'setting')},"
         f" {numbers.count(tried, 'state')} after a power cut: {results}"

@@ -28,6 +28,8 @@ def check_trial(
 
 
 def _contradictions(trial: Mapping[str, Any]) -> Iterator[str]:
+    if trial.get("driver_fails") and trial["status"] != "error":
+        yield f"driver_fails: in a trial that ended with {trial['status']}"
     for aim, row in trial.get("states", {}).items():
         counted = sum(row.values()) - row["tried"]
         if counted != row["tried"]:

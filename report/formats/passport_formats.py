@@ -14,6 +14,7 @@ _COLUMNS = (
     *("covers_tried", "covers_held", "most_lost_commits"),
     *("open_ms_median", "open_ms_max", "barriers_per_write"),
     *("method", "fs", "aim", "tried", *OUTCOMES),
+    "not_tried",
 )
 
 
@@ -36,9 +37,10 @@ def summary_lines(passport: Mapping[str, Any], folder: str) -> list[str]:
     """Return the result of a run for a terminal; `folder` is where the run is."""
     entries = passport["settings"]
     lines = [line.text for line in tables.matrix(entries).lines()]
-    found = tables.violations(entries, folder).lines()
-    more = ["", *(line.text for line in found)] if found else []
-    return [*lines, *more, "", tables.summary_sentence(passport)]
+    for more in (tables.violations(entries, folder), tables.not_tried(entries)):
+        if more.rows:
+            lines += ["", *(line.text for line in more.lines())]
+    return [*lines, "", tables.summary_sentence(passport)]
 
 
 def _markdown(
@@ -54,6 +56,7 @@ def _markdown(
     for title, table in (
         ("Against the documentation", tables.violations(entries, folder)),
         ("Full disk", tables.full_disk(entries)),
+        ("Not tried", tables.not_tried(entries)),
     ):
         yield from _section(title, table)
     for method, why in recorded.plan.requisites.items():
@@ -79,8 +82,9 @@ def _rows(passport: Mapping[str, Any]) -> Iterator[list[Any]]:
             *(entry["most_lost"], times["median"], times["max"]),
             entry["barriers_per_write"],
         ]
+        why = "; ".join(entry["not_tried"])
         if not entry["states"]:
-            yield head + [None] * (len(_COLUMNS) - len(head))
+            yield [*head, *[None] * (len(_COLUMNS) - len(head) - 1), why]
         for row in entry["states"]:
             counts = [row[key] for key in ("tried", *OUTCOMES)]
-            yield [*head, row["method"], row["fs"], row["aim"], *counts]
+            yield [*head, row["method"], row["fs"], row["aim"], *counts, why]

@@ -44,5 +44,6 @@ def render(recorded: RecordedDurability) -> str:
         classes=tables.CLASSES,
         violations=tables.violations(entries, tables.published_folder(plan.run)),
         full=tables.full_disk(entries),
+        not_tried=tables.not_tried(entries),
         states=[(entry, tables.states(entry)) for entry in entries],
     )

@@ -14,6 +14,7 @@ MAY_BE_CORRUPT = "may be corrupt"
 CLASS_OF_PROMISE = {LOSES_NOTHING: "D3", LOSES_NEWEST: "D2", MAY_BE_CORRUPT: "D1x"}
 PROVED, CONTRADICTED, DOCUMENTED = "proved", "contradicted", "as documented"
 PROOFS = (PROVED, CONTRADICTED, DOCUMENTED)
+NOT_TRIED = "not tried"  # nothing can be said, also of the documented class
 _DURABLE = "durable"
 
 

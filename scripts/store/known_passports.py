@@ -10,7 +10,7 @@ from report.config.durability_table import LEVEL
 from report.durability.durability_folder import load_durability
 from report.durability.passport import passport_of
 from report.model.plan import Engine, Plan
-from report.terms.class_stamp import DOCUMENTED, KnownClass
+from report.terms.class_stamp import CONTRADICTED, PROVED, KnownClass
 from report.terms.documents import ResultsError
 from scripts.store.run_store import DURABILITY, all_runs
 
@@ -83,7 +83,8 @@ def _newest(results: Path) -> Passports:
             continue  # `kvmatrix list runs` says what is wrong with it
         for entry in passport_of(recorded.plan, recorded.trials)["settings"]:
             level = entry["setting"].rpartition("/")[2]
-            if entry["proof"]["kind"] != DOCUMENTED and level in _LEVELS:
+            is_found = entry["proof"]["kind"] in (PROVED, CONTRADICTED)
+            if is_found and level in _LEVELS:
                 key = (entry["engine"], entry["version"], level)
                 known.setdefault(key, _class_of(entry, recorded.plan.run))
     return known

@@ -155,6 +155,38 @@ def test_a_trial_that_failed_is_no_proof_and_says_why() -> None:
     assert one["not_tried"] == ["no loop device"]
 
 
+def test_of_a_broken_driver_nothing_is_known() -> None:
+    """It fails without a cut, so that what other trials found is its own defect."""
+    found = trial("log", violations=[violation("hole")])
+    full = trial("full", full=[stage(lost=3)])
+    broken = {**failed("shutdown", "it scans nothing"), "driver_fails": True}
+    one = entry([found, full, broken])
+    assert one["proof"] == {"kind": "not tried", "states": 0}
+    assert one["found"] == {"class": "", "may_be_corrupt": None}
+    assert one["most_lost"] is one["open_ms"] is one["barriers_per_write"] is None
+    assert not one["violations"] + one["states"] + one["full"]
+    assert one["not_tried"] == ["it scans nothing"]
+    assert one["documented"]["class"] == "D3"
+
+
+@pytest.mark.parametrize("status", ["error", "unsupported"])
+def test_a_setting_of_which_all_trials_failed_is_not_tried(status: str) -> None:
+    one = entry([failed("kill", "no such level", status)])
+    assert one["proof"] == {"kind": "not tried", "states": 0}
+    assert one["found"] == {"class": "", "may_be_corrupt": None}
+
+
+def test_a_setting_without_a_trial_is_as_documented() -> None:
+    """As in a run that was interrupted."""
+    assert entry([])["proof"] == {"kind": "as documented", "states": 0}
+
+
+def test_states_of_which_audits_differ_are_no_evidence() -> None:
+    one = entry([trial("log", undecided=2)])
+    assert one["proof"]["kind"] == "proved"
+    assert one["not_tried"] == ["2 states: audits of the same bytes differ (log)"]
+
+
 def test_figures_of_trials_are_put_together() -> None:
     """Sums, the maximum of what was lost, medians of times, violations by method."""
     logs = [

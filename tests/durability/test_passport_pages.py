@@ -8,6 +8,7 @@ from report.durability.passport import passport_of
 from report.formats.passport_formats import render_csv, render_md, summary_lines
 from report.page.durability_page import render
 from tests.builders.synthetic_durability import (
+    failed,
     outcomes,
     plan,
     recorded,
@@ -71,6 +72,22 @@ def test_what_was_not_possible_is_said() -> None:
     for text in (render(run), render_md(run)):
         assert "no FUSE (/dev/fuse)" in text
         assert "D3 as documented" in text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_broken_driver_is_not_tried_in_every_form() -> None:
+    """It is none of those that keep what they document, and the reason is there."""
+    broken = {**failed("log", "it scans nothing"), "driver_fails": True}
+    run = recorded([RECORDS[0], broken])
+    forms = [render(run), render_md(run)]
+    forms.append("\n".join(summary_lines(passport_of(run.plan, run.trials), "run")))
+    for text in forms:
+        plain = text.replace("\N{NO-BREAK SPACE}", " ").replace("<wbr>", "")
+        assert "not tried: the driver is broken" in plain
+        assert "it scans nothing" in plain
+        assert "0 proved, 0 contradicted, 0 as documented, 1 not tried" in plain
+    (row,) = csv.DictReader(io.StringIO(render_csv(run)))
+    assert (row["proof"], row["may_be_corrupt"]) == ("not tried", "")
+    assert row["not_tried"] == "it scans nothing"
 
 
 def test_csv_has_a_row_for_each_aim() -> None:

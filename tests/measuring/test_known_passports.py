@@ -1,5 +1,6 @@
 """Which durability runs give the engines of a new run their class."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,20 @@ def test_the_newest_run_counts(lab: Lab) -> None:
     tried(lab.results, BUFFERED)
     tried(lab.results, BUFFERED, run=NEW, complete=3, hole=4)
     assert known(lab) == {"buffered": ("D1 contradicted (7 states)", NEW)}
+
+
+def test_a_run_with_a_broken_driver_proves_nothing(lab: Lab) -> None:
+    of = {"setting": "one/buffered", "engine": "one"}
+    records = [
+        {**synthetic.trial("shutdown"), **of},
+        {**synthetic.failed("log", "it scans nothing"), **of, "driver_fails": True},
+    ]
+    plan = synthetic.plan(BUFFERED, run=OLD)
+    synthetic.write(lab.results / OLD, records[:1], plan)
+    assert known(lab) == PROVED
+    shutil.rmtree(lab.run_folder)
+    synthetic.write(lab.results / OLD, records, plan)
+    assert known(lab) == {}
 
 
 def test_a_run_that_could_not_cut_the_power_proves_nothing(lab: Lab) -> None:
