@@ -1,7 +1,7 @@
 """The plan of a durability run, which is durability.json."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ class DurabilityPlan:
     requisites: Mapping[str, str]  # method -> why it is not possible here; "": it is
     binaries: Mapping[str, str]  # engine -> SHA-256 of its executable
     machine: Mapping[str, Any]
+    missing: Mapping[str, str] = field(default_factory=dict)  # engine -> why
 
     def setting(self, name: str) -> PlannedSetting:
         """Return a setting by its full name."""
@@ -72,6 +73,7 @@ class DurabilityPlan:
             "trials": [asdict(trial) for trial in self.trials],
             "requisites": dict(self.requisites),
             "binaries": dict(self.binaries),
+            "missing": dict(self.missing),
             "machine": dict(self.machine),
         }
 
@@ -107,5 +109,6 @@ def read_durability_plan(path: Path) -> tuple[DurabilityPlan, dict[str, Any]]:
         trials=trials,
         binaries=document["binaries"],
         machine=document["machine"],
+        missing=document.get("missing", {}),
     )
     return plan, document

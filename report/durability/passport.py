@@ -42,6 +42,7 @@ def passport_of(
         "schema": PASSPORT_SCHEMA,
         "run": plan.run,
         "machine": dict(plan.machine),
+        "missing": dict(plan.missing),
         "settings": [
             _entry(setting, by_setting.get(setting.setting, []))
             for setting in plan.settings

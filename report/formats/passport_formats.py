@@ -40,7 +40,10 @@ def summary_lines(passport: Mapping[str, Any], folder: str) -> list[str]:
     for more in (tables.violations(entries, folder), tables.not_tried(entries)):
         if more.rows:
             lines += ["", *(line.text for line in more.lines())]
-    return [*lines, "", tables.summary_sentence(passport)]
+    missing = [
+        f"missing: {name}: {one_line(why)}" for name, why in passport["missing"].items()
+    ]
+    return [*lines, "", *missing, tables.summary_sentence(passport)]
 
 
 def _markdown(
@@ -59,6 +62,8 @@ def _markdown(
         ("Not tried", tables.not_tried(entries)),
     ):
         yield from _section(title, table)
+    for engine, why in recorded.plan.missing.items():
+        yield from ("", f"Missing: {engine}: {escaped(one_line(why))}")
     for method, why in recorded.plan.requisites.items():
         if why:
             yield from ("", f"Not possible here: {method}: {escaped(one_line(why))}")

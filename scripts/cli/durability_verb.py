@@ -38,7 +38,7 @@ from scripts.measure.runner import Runner, open_runner
 from scripts.planning.engine_choice import Found, finder
 from scripts.request import options
 from scripts.request.option_types import ChoiceType, IntegerType
-from scripts.request.selection import chosen_engines, read_config
+from scripts.request.selection import chosen_engines, note_left_out, read_config
 from scripts.show.durability_outcome import UNFIT, conclude_durability
 from scripts.show.durability_view import (
     dry_run_document,
@@ -136,9 +136,9 @@ def durability(
     \b
     Exit codes: 0 done, whatever was found (--replay: the same was found again); 1
     --replay found something else; 2 wrong usage, invalid configuration, damaged files,
-    or a directory that another run is using; 3 a trial failed (all other results are
-    saved), or the run is unfinished; 4 the power cannot be cut here; 5 nothing could be
-    tried; 130 interrupted.
+    or a directory that another run is using; 3 a trial failed or an engine is missing
+    (all other results are saved), or the run is unfinished; 4 the power cannot be cut
+    here; 5 nothing could be tried; 130 interrupted.
     """
     output, places = Output.of(given), RunPlaces.of(given)
     wanted = _Wanted(suite, engines, settings, methods, file_systems, states, seed)
@@ -150,6 +150,7 @@ def durability(
             config = read_config(places.configs, suite, engines)
             find = finder(config, ctx.obj, places.build_dir)
             plan = _plan(runner, config, wanted, find, ctx.meta["command"])
+            _note_missing(plan)
             if dry_run:
                 return _show_plan(plan, output)
             return _perform(runner, config, plan, output)
@@ -192,7 +193,10 @@ def _plan(
     rates = config.suites.get(wanted.suite)
     suite = wanted.applied(_suite(config, runner.places.configs, wanted.suite))
     choice = chosen_engines(wanted.engines or ["default"], config, rates, find)
+    if wanted.engines:
+        note_left_out(choice, config, find)
     engines = [find()[name] for name in choice.usable]
+    missing = {engine.name: engine.missing for engine in engines if engine.missing}
     settings = settings_of(config, engines, suite.settings)
     if not settings:
         raise CannotStart(_why_nothing(engines, suite, runner.places.build_dir), 5)
@@ -213,6 +217,7 @@ def _plan(
         requisites=impossible,
         binaries={e.name: e.binary_sha256 for e in engines},
         machine=identity(runner.machine),
+        missing=missing,
     )
 
 
@@ -248,6 +253,11 @@ def _why_nothing(
 def _why(impossible: Mapping[str, str]) -> list[str]:
     """Return a line for each method that is impossible here."""
     return [f"{method}: {why}" for method, why in impossible.items() if why]
+
+
+def _note_missing(plan: DurabilityPlan) -> None:
+    for engine, why in plan.missing.items():
+        print_note(f"warning: {engine} is missing: {why}")
 
 
 def _show_plan(plan: DurabilityPlan, output: Output) -> int:

@@ -191,8 +191,19 @@ def _built(
     If none can be used, all are returned, and are then reported as missing.
     """
     choice = chosen_engines(given, config, suite, find)
+    note_left_out(choice, config, find)
+    return choice.usable
+
+
+def note_left_out(
+    choice: EngineChoice, config: Config, find: Callable[[], Found]
+) -> None:
+    """Name on stderr the engines that groups and globs select, and that are not used.
+
+    If none can be used, they are reported as missing instead.
+    """
     if choice.usable == choice.names:
-        return choice.names
+        return
     unbuilt = [config.engines[name] for name in choice.unbuilt]
     if ours := [engine for engine in unbuilt if not engine.plugin]:
         names = ", ".join(engine.name for engine in ours)
@@ -203,7 +214,6 @@ def _built(
             print_note(f"left out: {engine.name}: {find()[engine.name].missing}")
     for name, error in choice.mistaken.items():
         print_note(f"warning: left out {name}: {error}")
-    return choice.usable
 
 
 def _on_this_machine(config: Config, suite: SuiteConfig) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ def conclude_durability(
     """Print what was found, write the page, and return the exit code."""
     final = final_trials(tuple(ending.records)).values()
     failed = any(record["status"] == "error" for record in final)
-    code = ending.exit_code or (3 if failed else 0)
+    code = ending.exit_code or (3 if failed or ending.plan.missing else 0)
     if not code and any(ending.plan.requisites.values()):
         code = UNFIT
     report = None

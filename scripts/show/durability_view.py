@@ -18,7 +18,7 @@ from rich.progress import (
 from report.durability.durability_plan import DurabilityPlan, PlannedTrial
 from report.formats.passport_formats import summary_lines
 from report.terms import numbers
-from report.terms.text_table import TableRow, TextTable, visible_line
+from report.terms.text_table import TableRow, TextTable, one_line, visible_line
 from scripts.durability.laboratory import TrialEvent, TrialProgress
 from scripts.show.output import Output, say, say_json, shown
 from scripts.trials.trial_spec import FULL, KILL, LOG, SHUTDOWN, TrialSpec
@@ -45,6 +45,7 @@ def dry_run_document(plan: DurabilityPlan) -> dict[str, Any]:
         "settings": [setting.setting for setting in plan.settings],
         "trials": [vars(trial) for trial in plan.trials],
         "requisites": dict(plan.requisites),
+        "missing": dict(plan.missing),
         "predicted_s": round(predicted_s(plan)),
     }
 
@@ -66,6 +67,8 @@ def dry_run_lines(plan: DurabilityPlan) -> list[str]:
     for method, why in plan.requisites.items():
         if why:
             lines.append(f"{method}: not possible here: {why}")
+    for engine, why in plan.missing.items():
+        lines.append(f"missing: {engine}: {one_line(why)}")
     settings = numbers.count(len(plan.settings), "setting")
     trials = numbers.count(len(plan.trials), "trial")
     time_text = numbers.duration(predicted_s(plan))

@@ -102,6 +102,32 @@ def test_what_is_unknown_is_a_usage_error(lab: Lab, words: str) -> None:
     assert not run_folders(lab)
 
 
+def test_an_engine_that_is_named_and_cannot_run_ends_with_3(lab: Lab) -> None:
+    """Each is named with the reason, at the start and in the results."""
+    lab.engine("broken", "crash_tested")
+    lab.executable("broken").write_text("#!/bin/sh\nexit 1\n")
+    lab.engine("absent", None)
+    words = ("durability", "tiny", "-e", "broken,absent,crash-tested")
+    why = {"broken": "--describe failed", "absent": "not built: scripts/setup --with"}
+    dry = lab.call(*words, "--dry-run", "--json")
+    done, again = lab.call(*words), lab.call("resume", "@last")
+    assert (dry.returncode, done.returncode, again.returncode) == (0, 3, 3)
+    for name, reason in why.items():
+        assert reason in json.loads(dry.stdout)["missing"][name]
+        assert reason in passport(lab)["missing"][name]
+        for answer in (dry, done):
+            assert f"warning: {name} is missing: " in answer.stderr
+        assert f"missing: {name}: " in done.stdout and reason in done.stdout
+    assert statuses(trials(lab)) == [(SETTING, "ok")]
+
+
+def test_an_engine_that_a_glob_selects_is_left_out_if_it_is_not_built(lab: Lab) -> None:
+    lab.engine("crash-absent", None)
+    done = lab.call("durability", "tiny", "-e", "crash-*")
+    assert done.returncode == 0, done.stderr
+    assert "left out, because not built: crash-absent; scripts/setup" in done.stderr
+
+
 def test_a_setting_that_no_engine_has_ends_with_5(lab: Lab) -> None:
     done = lab.call("durability", "tiny", "--setting", "*/forever")
     assert done.returncode == 5
