@@ -1,6 +1,7 @@
 """The passport: what each setting was found to be worth."""
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -96,10 +97,13 @@ def _failures(trials: Sequence[TrialRecord]) -> Iterator[str]:
 
 
 def _undecided(trials: Sequence[TrialRecord]) -> Iterator[str]:
+    counts: Counter[str] = Counter()
     for trial in trials:
-        if count := trial.get("undecided"):
+        counts[trial["method"]] += trial.get("undecided", 0)
+    for method, count in counts.items():
+        if count:
             states = numbers.count(count, "state")
-            yield f"{states}: audits of the same bytes differ ({trial['method']})"
+            yield f"{states}: audits of the same bytes differ ({method})"
 
 
 def class_of(

@@ -182,9 +182,13 @@ def test_a_setting_without_a_trial_is_as_documented() -> None:
 
 
 def test_states_of_which_audits_differ_are_no_evidence() -> None:
-    one = entry([trial("log", undecided=2)])
+    logs = [trial("log", fs, undecided=2) for fs in ("ext4", "xfs")]
+    one = entry([*logs, trial("shutdown", undecided=1)])
     assert one["proof"]["kind"] == "proved"
-    assert one["not_tried"] == ["2 states: audits of the same bytes differ (log)"]
+    assert one["not_tried"] == [
+        "1 state: audits of the same bytes differ (shutdown)",
+        "4 states: audits of the same bytes differ (log)",
+    ]
 
 
 def test_figures_of_trials_are_put_together() -> None:
