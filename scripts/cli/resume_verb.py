@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,6 +30,9 @@ from scripts.show.run_summary import RunResult
 from scripts.store.own_files import refuse_links
 from scripts.store.run_places import RunPlaces, resume_command
 from scripts.store.run_store import AB, DURABILITY, EVERY_KIND, find_run, kind_of
+
+if TYPE_CHECKING:
+    from report.model.ab_run import AbRun
 
 
 @click.command("resume")
@@ -115,6 +118,16 @@ def _without_report(ending: SessionResult[P], output: Output) -> Output:
     return replace(output, no_report=True)
 
 
+def _is_finished(run: AbRun, a_dir: Path | None) -> bool:
+    """Return whether an A/B run can be shown without a look at its builds.
+
+    If it was altered, all of its lines may seem to have failed.
+    """
+    failed = any(cell.failure for cell in run.cells)
+    is_doubtful = a_dir and failed and not run.plan.machines
+    return not (run.unfinished or run.torn or is_doubtful)
+
+
 def _resume_ab(
     path: Path,
     a_dir: Path | None,
@@ -144,9 +157,7 @@ def _resume_ab(
     plan, run = recorded.plan, judge_ab(recorded)
     if shard and not plan.machines:
         raise click.UsageError(f"--shard: {plan.run} is not a merged run; leave it out")
-    # Of a run that was altered, all lines may seem to have failed.
-    is_doubtful = a_dir and not plan.machines and any(c.failure for c in run.cells)
-    if not run.unfinished and not run.torn and not is_doubtful:
+    if _is_finished(run, a_dir):
         with open_runner(places, system):
             pass  # this removes what a killed command left in the data directory
         ending = SessionResult(plan, path, run.lines, was_complete=True)
