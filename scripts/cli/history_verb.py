@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,7 +179,7 @@ def _show(
     if not entries:
         return print_error(
             f"no history in {shown(folder)}; begin one with: scripts/kvmatrix history"
-            f" add RUN --history-dir {shown(folder)}",
+            f" add RUN --history-dir {shlex.quote(shown(folder))}",
             _NOTHING,
         )
     cells = sorted({str(cell.name) for entry in entries for cell in entry.cells})

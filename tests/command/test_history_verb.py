@@ -241,6 +241,15 @@ def test_an_unfinished_run_is_not_added(tmp_path: Path) -> None:
     assert not (tmp_path / "h").exists()
 
 
+def test_the_command_that_begins_a_history_is_quoted(tmp_path: Path) -> None:
+    folder = tmp_path / "a b; c"
+    folder.mkdir()
+    done = history("--history-dir", folder)
+    assert done.exit_code == 5
+    words = shlex.split(done.stderr.partition("begin one with: ")[2])
+    assert words[-2:] == ["--history-dir", str(folder)]
+
+
 def test_the_command_that_finishes_a_run_is_quoted(tmp_path: Path) -> None:
     run = write_run(tmp_path / "results").rename(tmp_path / "y; touch $HOME; #")
     (run / "measurements.jsonl").write_text("")
