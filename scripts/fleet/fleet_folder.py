@@ -164,11 +164,12 @@ def read_fleet(path: Path) -> Fleet:
     check_name(path)
     refuse_link(path)
     content = read_bytes(file)
-    if parse_object(content, str(file)).get("schema") in range(1, _SCHEMA):
-        places = str(path / MACHINES)
+    schema = parse_object(content, str(file)).get("schema")
+    if type(schema) is int and 0 < schema < _SCHEMA:
+        places = shlex.quote(str(path / MACHINES))
         raise ResultsError(
-            f"{file}: is of an earlier version; start a new fleet, or merge the blocks"
-            f" that are finished: scripts/kvmatrix merge {shlex.quote(places)}/*"
+            f"{file}: schema {schema} is of an earlier version; start a new fleet, or"
+            f" merge the blocks that are finished: scripts/kvmatrix merge {places}/*"
         )
     document = document_of(content, "fleet", str(file), _VERSIONS)
     fleet = Fleet(
