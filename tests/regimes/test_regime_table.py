@@ -1,5 +1,6 @@
 """The table [regime] of a scenario, and the size of the disk that follows from it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -7,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from report.config.configuration import load
+from report.config.regime_table import limit_bytes
 from report.config.toml_table import ConfigError
 from report.terms.regime import COLD, WARM, Regime
 from scripts.planning.device_size import with_devices
 from tests.builders.simple_plans import engine, plan
+from tests.places import ROOT
 from tests.support.command_line import call
 from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, make_lab
@@ -134,3 +137,14 @@ def test_a_machine_that_cannot_have_it_says_why_and_measures_nothing(lab: Lab) -
     assert done.returncode == 5
     assert "base" in done.stderr
     assert "unsupported: needs root" in done.stderr
+
+
+def test_a_recorded_limit_has_the_bounds_of_the_option() -> None:
+    schema = json.loads((ROOT / "report/schema/run.schema.json").read_text())
+    suite = schema["$defs"]["suite"]["properties"]
+    bounds = suite["memory_limit_bytes"]["anyOf"][1]
+    least, most = bounds["minimum"], bounds["maximum"]
+    assert [limit_bytes(f"{n}B") for n in (least, most)] == [least, most]
+    for outside in (least - 1, most + 1):
+        with pytest.raises(ConfigError):
+            limit_bytes(f"{outside}B")

@@ -8,19 +8,20 @@ import pytest
 from scripts.regime.loop_device import DiskError
 from scripts.regime.superblock import BYTES, check_superblock
 
+EXT4 = ("/usr/sbin/mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0", "-J", "size=4")
 XFS = ("/usr/sbin/mkfs.xfs", "-q", "-f", "-l", "size=64m")
-MKFS = ("/usr/sbin/mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0", "-J", "size=4")
 
 
-def made(folder: Path, *words: str) -> bytes:
-    """Return the start of a new ext4; skip if it cannot be made here."""
-    if not Path(MKFS[0]).exists():
-        pytest.skip("e2fsprogs is not installed")
+def made(folder: Path, *words: str, mkfs: tuple[str, ...] = EXT4) -> bytes:
+    """Return the start of a new file system; skip if it cannot be made here."""
+    if not Path(mkfs[0]).exists():
+        pytest.skip(f"{mkfs[0]} is not installed")
     image = folder / "disk.img"
     with image.open("wb") as file:
-        file.truncate(64 << 20)
-    subprocess.run([*MKFS, *words, image], check=True, capture_output=True)
-    return image.read_bytes()[:BYTES]
+        file.truncate(320 << 20)
+    subprocess.run([*mkfs, *words, image], check=True, capture_output=True)
+    with image.open("rb") as file:
+        return file.read(BYTES)
 
 
 def with_bytes(start: bytes, offset: int, content: bytes) -> bytes:
@@ -61,22 +62,11 @@ def test_a_journal_elsewhere_and_options_are_refused(tmp_path: Path) -> None:
         check_superblock(b"XFSB" + bytes(BYTES - 4), "xfs")
 
 
-def of_xfs(folder: Path, *words: str) -> bytes:
-    """Return the start of a new xfs; skip if it cannot be made here."""
-    if not Path(XFS[0]).exists():
-        pytest.skip("xfsprogs is not installed")
-    image = folder / "disk.img"
-    with image.open("wb") as file:
-        file.truncate(320 << 20)
-    subprocess.run([*XFS, *words, image], check=True, capture_output=True)
-    return image.read_bytes()[:BYTES]
-
-
 def test_an_xfs_has_the_features_that_it_is_made_with(tmp_path: Path) -> None:
-    start = of_xfs(tmp_path)
+    start = made(tmp_path, mkfs=XFS)
     check_superblock(start, "xfs")
     with pytest.raises(DiskError, match="version"):
-        check_superblock(of_xfs(tmp_path, "-m", "crc=0,reflink=0"), "xfs")
+        check_superblock(made(tmp_path, "-m", "crc=0,reflink=0", mkfs=XFS), "xfs")
     places = {"quotas": 176, "compatible": 208, "read-only": 212, "incompatible": 216}
     for key, offset in {**places, "compatible features": 220}.items():
         other = start[:offset] + b"\x7f\xff\xff\xff" + start[offset + 4 :]
