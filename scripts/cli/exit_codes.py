@@ -16,7 +16,7 @@ from scripts.show.output import print_error
 from scripts.store.run_places import CannotStart
 from scripts.store.run_store import FolderLocked
 
-_BEGIN = "kvmatrix: "  # of a message, at the begin of a line
+_BEGIN = "kvmatrix: "  # of a message, at the beginning of a line
 
 
 def exit_code_of(work: Callable[[], int]) -> int:

@@ -28,11 +28,9 @@ _KINDS = (PLAN, AB_PLAN)
 def check_runs(fleet: Fleet) -> None:
     """Raise ResultsError unless the runs of all blocks are of the fleet's plan.
 
-    A confirmation has no plan: its runs are compared with the screen.
+    REQUIRES: it is no confirmation, which has no plan.
     """
     place = fleet.path / WHOLE_PLAN
-    if fleet.is_confirmation:
-        return
     expected = _planned(place, fleet.is_ab)
     for folder in BlockRuns(fleet).all():
         file = folder / (AB_PLAN if fleet.is_ab else PLAN)

@@ -68,6 +68,7 @@ def _cached_bytes(path: Path) -> int:
     )
     words = done.stdout.split()
     if done.returncode or len(words) != 1 or not words[0].isdecimal():
-        problem = done.stderr.strip() or f"printed {done.stdout!r}"
-        raise DiskError(f"fincore {path.name}: {problem}; is the page cache known?")
+        problem = done.stderr.strip() or f"it printed {done.stdout!r}"
+        what = f"how much of {path.name} is in the page cache"
+        raise DiskError(f"fincore cannot tell {what}: {problem}")
     return int(words[0])

@@ -198,6 +198,7 @@ def _copy_folder(source: Path, target: Path) -> None:
         ["cp", "-a", str(source), str(target)],
         capture_output=True,
         text=True,
+        errors="replace",
         check=False,
     )
     if done.returncode:
