@@ -12,6 +12,7 @@ from typing import NotRequired, TypedDict
 from report.terms.rulebook import Flag
 
 Pairs = Sequence[Sequence[int]]
+Course = Mapping[str, Sequence[int] | None]  # equally long columns; None: unknown
 
 LINES = "measurements.jsonl"  # the file with the records of a run
 KILLED = "killed"  # `ending` of a process that ended as by kill -9
@@ -271,7 +272,7 @@ Record = TypedDict(
         "first_call_ns": int,  # absent in old lines
         "device": DeviceFigures | None,  # absent without a regime, as these two
         "memory": MemoryFigures | None,
-        "course": Mapping[str, Sequence[int] | None] | None,
+        "course": Course | None,
         "machine": str,  # in a run of many machines
         "ab": AbPlace,
         "plan": str,  # the checksum of the plan that the line belongs to

@@ -17,7 +17,7 @@ from report.stats import repetition_stats
 PROCESSOR = "processor"
 READS, WRITES, FLUSHES = "device reads", "device writes", "flushes"
 WAITING = "waiting"
-UNKNOWN = "unknown"  # flushes were not counted
+UNKNOWN = "unknown"  # it may be flushes, which were not counted
 LEAST = 0.5  # of the time
 
 

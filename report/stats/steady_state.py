@@ -21,12 +21,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from report.model.record import Record
+from report.model.record import Course, Record
 from report.stats.change_points import change_points
 from report.stats.device_use import user_bytes
 from report.terms.rulebook import WRITING_TYPES
 
-Course = Mapping[str, Sequence[int] | None]
 Columns = Mapping[str, NDArray[np.float64]]
 _WRITTEN = "device_written_bytes"
 WINDOW = 0.25  # of the data set, rewritten
@@ -84,17 +83,15 @@ class SteadyState:
 
 
 def of_record(record: Record) -> SteadyState | None:
-    """Return the steady state of a line; None if it has no course or wrote nothing.
+    """Return the steady state of a line.
 
-    None also if nobody knows what it wrote.
+    None if it has no course, wrote nothing, or nobody knows what it wrote.
     All operations of a mix count, a window by those that write.
     """
     course, ops = record.get("course"), record.get("ops")
     accepted, _ = user_bytes(record)
     num = int((record.get("options") or {}).get("num") or 0)
-    if not course or not ops or not accepted or not num:
-        return None
-    if course[_WRITTEN] is None:
+    if not course or not course[_WRITTEN] or not ops or not accepted or not num:
         return None
     by_type = record.get("ops_by_type") or {}
     writes = sum(n for t, n in by_type.items() if t in WRITING_TYPES) or ops
