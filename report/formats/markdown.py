@@ -16,9 +16,9 @@ from report.terms.text_table import TableRow, TextTable, escaped
 from report.verdict import comparison, machine_ratios, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
-from report.verdict.contest import Outcome, Ranking
 from report.verdict.engine_groups import engine_groups, in_order
 from report.verdict.machine_ratios import MachineRatios
+from report.verdict.ranking import Outcome, Ranking
 from report.words import (
     chart_detail,
     overview,
@@ -46,7 +46,7 @@ def render(run: Run) -> str:
             f"- {escaped(c.text)}" for c in summary_badges.run_badges(run, compared)
         ),
         *_standings(compared),
-        escaped(sentences.noise(run, compared)),
+        escaped(summary_badges.noise(run, compared)),
     ]
     for sweep in sweeps.sweeps(compared):
         blocks += _section(sweep.title, sweep.members[0].scenario, sweep.charts)

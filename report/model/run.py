@@ -67,8 +67,9 @@ class Measurement:
     disturbed: tuple[str, ...] = ()
     machine: str = ""  # its name, in a run of many machines
     # Why an ok line is not believed, if it was judged when it was read: then the record
-    # of a large run has no timeline.
+    # of a large run has no timeline, but the time of an operation where it ended.
     fault: str | None = None
+    ending_ns: float | None = None
 
     @classmethod
     def of(cls, record: Record, line: int = 0) -> Measurement:

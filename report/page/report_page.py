@@ -72,7 +72,7 @@ def render(run: Run) -> str:
         rest=sentences.verdict_rest(compared),
         legend=sentences.legend(compared),
         chips=summary_badges.run_badges(run, compared),
-        noise=sentences.noise(run, compared),
+        noise=summary_badges.noise(run, compared),
         win_rule=sentences.WIN_RULE,
         strip=log_charts.strip(compared),
         tails=overview.tails(run, compared),

@@ -1,18 +1,24 @@
 """How far one engine leads another in a chart, and how surely.
 
 Rounds are blocks: an engine's log time per operation is only compared with those of
-the same round, since the machine drifts between rounds.  A lead is estimated twice,
-from the median of the ratios of all rounds and from the faster half of each engine's
-rounds, and must be significant in both: other activity makes repetitions slower, never
-faster, so a lead that only a rival's slow repetitions make is no lead.  (The other
-engines of a round show whether the round was slow; with two or three engines, these
-cannot be told from a rival's slow repetitions.)
+the same round, since the machine drifts between rounds.  A lead is the median of the
+ratios of all rounds.  It is significant if it passes three tests:
 
-Three repetitions of a cell cannot tell how far its repetitions differ.  The spread of
-a cell is therefore learnt from the whole run: a mean of its own spread, of its chart's
-and of the run's, weighted by how much each is based on (variances moderated as by
-G. K. Smyth, Linear models and empirical Bayes methods for assessing differential
-expression, Stat. Appl. Genet. Mol. Biol. 3 (2004) 1, with fixed weights).
+- It exceeds what the spread of the cells explains.  Three repetitions of a cell cannot
+  tell how far its repetitions differ, so its spread is learnt from the whole run: a
+  mean of its own, of its chart's and of the run's, weighted by how much each is based
+  on (variances moderated as by G. K. Smyth, Linear models and empirical Bayes methods
+  for assessing differential expression, Stat. Appl. Genet. Mol. Biol. 3 (2004) 1, with
+  fixed weights), but at least its chart's: a chart can be noisier than its run.
+- The engine is ahead in nearly every round.  This is a sign test: it needs no spread,
+  so that nothing can favour the engine with the noise.  In fewer than nine rounds it
+  would say little.  There the worst rounds must also have a share of the median lead,
+  which limits the error for one noisy engine in a quiet chart.  Slow rounds of a rival
+  change neither.
+- It exceeds what the position of the machine code moves, by a standard error.
+
+With the first test alone replaced by a sign test at EXACT, a lead counts in a run that
+is too small to learn a spread.
 
 The error rates are measured by simulation: ERROR_RATES.md, "Engines of one run".
 
@@ -23,6 +29,7 @@ simulation.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,9 +44,25 @@ from report.stats.aligned_ranks import Floats
 Flags = NDArray[np.bool_]
 
 _NORMAL = NormalDist()
-# One-sided levels of the two tests.  Both must reject, so the second can be weaker.
-ALPHA, MEDIAN_ALPHA = 0.01, 0.025
-POWER = 0.8  # of the smallest difference
+# One-sided levels: of the test of the spread, of intervals, and of the sign tests.
+ALPHA, INTERVAL_ALPHA = 0.05, 0.025
+SIGNS, EXACT = 0.02, 0.005
+POWER = 0.8  # of the smallest lead
+_NORMAL_POWER = _NORMAL.inv_cdf(POWER)
+# The least lead, a log: 2.5 %.  Where a linker puts the functions of one engine moves
+# its rates by up to that much (ERROR_RATES.md, "The least lead").
+LEAST_LEAD = math.log(1.025)
+# Of fewer rounds than nine: in how many the engine may be behind, and what share of the
+# median lead the mean of the two worst others must have.  By simulation: where one of
+# two equal engines has five times the noise of its chart, 4 % of charts have a winner.
+_FEW_ROUNDS = {
+    3: (0, 0.86),
+    4: (0, 0.62),
+    5: (0, 0.29),
+    6: (0, 0.0),
+    7: (1, 0.56),
+    8: (1, 0.35),
+}
 # Weights of spreads, in degrees of freedom: of the run's, and for each repetition
 # but the first of a cell, of the chart's and of its own.
 _RUN, _CHART, _OWN = 20.0, 0.25, 1.0
@@ -65,13 +88,16 @@ def spreads(times: Any) -> Floats:
 
 
 def moderated(own: Floats, run: Any, rounds: int) -> Floats:
-    """Return the spreads of a chart's cells, from spreads() and the run's spread."""
+    """Return the spreads of a chart's cells, from spreads() and the run's spread.
+
+    None is below the mean of its chart.
+    """
     engines = own.shape[-1]
     chart = own.mean(axis=-1, keepdims=True)
     weights = _RUN, _CHART * engines * (rounds - 1), _OWN * (rounds - 1)
     squares = np.asarray(run)[..., None] ** 2, chart**2, own**2
     total = sum(w * s for w, s in zip(weights, squares, strict=True))
-    return np.asarray(np.sqrt(total / sum(weights)))
+    return np.asarray(np.maximum(np.sqrt(total / sum(weights)), chart))
 
 
 def freedom(engines: int, rounds: int) -> float:
@@ -83,35 +109,32 @@ def freedom(engines: int, rounds: int) -> float:
 class Leads:
     """The leads of each engine (second last axis) over each other one (last axis).
 
-    `logs` are the medians of the ratios, `half_logs` the ratios of the faster halves:
-    logs of the ratio of times per operation, above 0 if the first engine is faster.
-    `margins` and `half_margins` are how far a lead must be from 0 to be significant.
-    `errors` are the standard errors of `logs`.
+    `logs` are the medians of the ratios: logs of the ratio of times per operation,
+    above 0 if the first engine is faster.  `errors` are their standard errors.  A lead
+    must exceed `least` (a log).  `margins` are half the width of its interval at 95 %.
+    `in_rounds` is true where the first engine is ahead in nearly every round, and
+    `surely` where that alone proves a lead.  `smallest` is the lead (a log) that is
+    significant with the probability POWER.
     """
 
     logs: Floats
-    half_logs: Floats
-    margins: Floats
-    half_margins: Floats
     errors: Floats
+    least: Floats
+    margins: Floats
+    in_rounds: Flags
+    surely: Flags
+    smallest: Floats
 
     @property
     def significant(self) -> Flags:
         """True where the first engine is faster than the second."""
-        by_median = self.logs > self.margins
-        return np.asarray(by_median & (self.half_logs > self.half_margins))
+        exceeds = (self.logs > self.least) | self.surely
+        above_layout = self.logs > LEAST_LEAD + self.errors
+        return np.asarray(exceeds & self.in_rounds & above_layout)
 
     def level(self, limit: float) -> Flags:
         """Return True where the two differ by less than `limit` (a log)."""
-        by_median = np.abs(self.logs) + self.margins
-        by_half = np.abs(self.half_logs) + self.half_margins
-        return np.asarray(np.maximum(by_median, by_half) < limit)
-
-    @property
-    def smallest(self) -> Floats:
-        """The lead (a log) that is significant with probability POWER."""
-        least = np.maximum(self.margins, self.half_margins)
-        return np.asarray(least + _NORMAL.inv_cdf(POWER) * self.errors)
+        return np.asarray(np.abs(self.logs) + self.margins < limit)
 
 
 def leads(times: Any, spread: Floats, run_freedom: float) -> Leads:
@@ -123,19 +146,35 @@ def leads(times: Any, spread: Floats, run_freedom: float) -> Leads:
 
     logs = np.asarray(times, float)
     rounds = logs.shape[-1]
-    ratios = logs[..., None, :, :] - logs[..., :, None, :]
-    aligned = logs - np.median(logs, axis=-2, keepdims=True)
-    fast = np.sort(aligned, axis=-1)[..., : rounds // 2 + 1].mean(axis=-1)
+    ratios = np.sort(logs[..., None, :, :] - logs[..., :, None, :], axis=-1)
+    medians = np.median(ratios, axis=-1)
     both = np.sqrt(spread[..., :, None] ** 2 + spread[..., None, :] ** 2)
     errors = both * math.sqrt(_of_median(rounds))
-    half_errors = both * math.sqrt(_of_faster_half(rounds))
+    least = -stdtrit(run_freedom, ALPHA) * errors
+    lost = _most_lost(rounds, EXACT)
+    surely = ratios[..., lost] > 0 if lost is not None else np.zeros_like(errors, bool)
     return Leads(
-        logs=np.median(ratios, axis=-1),
-        half_logs=fast[..., None, :] - fast[..., :, None],
-        margins=-stdtrit(run_freedom, MEDIAN_ALPHA) * errors,
-        half_margins=-stdtrit(run_freedom, ALPHA) * half_errors,
+        logs=medians,
         errors=errors,
+        least=least,
+        margins=-stdtrit(run_freedom, INTERVAL_ALPHA) * errors,
+        in_rounds=_ahead_in_rounds(ratios, medians),
+        surely=surely,
+        smallest=_smallest(errors, least, rounds),
     )
+
+
+def rounds_to_show(lead: float, error: float, rounds: int, most: int) -> int | None:
+    """Return about how many rounds show a lead (a log) with the probability POWER.
+
+    `error` is its standard error in these rounds.  None: more than `most`.
+    """
+    spread = error / math.sqrt(_of_median(rounds))
+    for count in range(rounds + 1, most + 1):
+        errors = np.asarray(spread * math.sqrt(_of_median(count)))
+        if _smallest(errors, -_NORMAL.inv_cdf(ALPHA) * errors, count) <= lead:
+            return count
+    return None
 
 
 def by_machine(times: Any, machines: Sequence[str]) -> dict[str, Leads]:
@@ -171,6 +210,50 @@ def _of_median(count: int) -> float:
     return math.pi / (2 * count + math.pi - 2)
 
 
-def _of_faster_half(count: int) -> float:
-    """Return the variance of the mean of the least half of them, nearly."""
-    return (2 - 2 / math.pi) / (count + 0.5)
+def _smallest(errors: Floats, least: Floats, rounds: int) -> Floats:
+    """Return the lead that passes all tests with the probability POWER."""
+    by_spread = np.maximum(least, LEAST_LEAD + errors) + _NORMAL_POWER * errors
+    of_ratios = errors / math.sqrt(_of_median(rounds))
+    return np.maximum(by_spread, _seen_in_rounds(rounds) * of_ratios)
+
+
+def _ahead_in_rounds(ratios: Floats, medians: Floats) -> Flags:
+    """Return True where sorted ratios (..., rounds) are nearly all leads."""
+    allowed, share = _rule_of_rounds(ratios.shape[-1])
+    worst = ratios[..., allowed : allowed + 2].mean(axis=-1)
+    return np.asarray((ratios[..., allowed] > 0) & (worst >= share * medians))
+
+
+def _rule_of_rounds(rounds: int) -> tuple[int, float]:
+    """Return the rounds that may be lost, and the share that the next two must have."""
+    if rounds in _FEW_ROUNDS:
+        return _FEW_ROUNDS[rounds]
+    return _most_lost(rounds, SIGNS) or 0, 0.0
+
+
+def _most_lost(rounds: int, level: float) -> int | None:
+    """Return in how many rounds an engine may be behind by the sign test at a level.
+
+    None if not even a lead in every round would be significant.
+    """
+    lost, cases = None, 0
+    for behind in range(rounds):
+        cases += math.comb(rounds, behind)
+        if cases > level * 2**rounds:
+            break
+        lost = behind
+    return lost
+
+
+@functools.cache
+def _seen_in_rounds(rounds: int) -> float:
+    """Return the lead that is seen in nearly every round with the probability POWER.
+
+    It is a multiple of the spread of a ratio, of normal numbers.
+    """
+    allowed, share = _rule_of_rounds(rounds)
+    ratios = np.sort(np.random.default_rng(1).standard_normal((4000, rounds)), axis=-1)
+    worst = ratios[:, allowed : allowed + 2].mean(axis=-1)
+    of_share = (share * np.median(ratios, axis=-1) - worst) / (1 - share)
+    least = np.maximum(-ratios[:, allowed], of_share if share else -math.inf)
+    return float(np.quantile(least, POWER))

@@ -107,6 +107,24 @@ def timeline(record: Record) -> Timeline | None:
     )
 
 
+def ending_ns(record: Record) -> float | None:
+    """Return the time of an operation in the last fifth of those of a loop.
+
+    None without a timeline, and of one with fewer than five points.
+    """
+    points: Sequence[Sequence[int]] = record.get("timeline") or ()
+    if len(points) < 5 or not points[-1][1]:
+        return None
+    end_ns, ops = points[-1]
+    from_op = 0.8 * ops
+    after = next(index for index, point in enumerate(points) if point[1] >= from_op)
+    later_ns, later = points[after]
+    before_ns, before = points[after - 1] if after else (0, 0)
+    share = (from_op - before) / (later - before) if later > before else 0.0
+    start_ns = before_ns + share * (later_ns - before_ns)
+    return (end_ns - start_ns) / (ops - from_op)
+
+
 def stalls(record: Record) -> Stalls | None:
     """Return the stalls of a line; None if it does not record them."""
     count = record.get("stall_count")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from report.terms import numbers
@@ -16,6 +17,35 @@ PROVED, CONTRADICTED, DOCUMENTED = "proved", "contradicted", "as documented"
 PROOFS = (PROVED, CONTRADICTED, DOCUMENTED)
 NOT_TRIED = "not tried"  # nothing can be said, also of the documented class
 _DURABLE = "durable"
+
+
+class Kept(IntEnum):
+    """What a crash leaves of the writes of an engine: who keeps more has more."""
+
+    LOSES_WITH_PROCESS = 0
+    MAY_BE_CORRUPT = 1
+    MAY_LOSE_ANY = 2
+    MAY_LOSE_NEWEST = 3
+    LOSES_NOTHING = 4
+
+    @property
+    def text(self) -> str:
+        """What an engine that keeps this much may do."""
+        return _KEPT_TEXTS[self][0]
+
+    @property
+    def need(self) -> str:
+        """What all engines that keep at least this much do."""
+        return _KEPT_TEXTS[self][1]
+
+
+_KEPT_TEXTS = (
+    ("may lose writes with the process", ""),
+    (MAY_BE_CORRUPT, "survives the process"),
+    ("may lose any write", "never corrupt"),
+    (LOSES_NEWEST, "loses at most the newest"),
+    (LOSES_NOTHING, LOSES_NOTHING),
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +64,20 @@ class KnownClass:
         """The class and its proof in words."""
         return stamp(self.name, self.may_be_corrupt, self.proof, self.states)
 
+    @property
+    def kept(self) -> Kept:
+        """What a crash leaves, as far as this is known."""
+        kept = Kept[_KEPT_BY_CLASS[self.name]]
+        return min(kept, Kept.MAY_BE_CORRUPT) if self.may_be_corrupt else kept
+
+
+_KEPT_BY_CLASS = {
+    "D0": "LOSES_WITH_PROCESS",
+    "D1": "MAY_LOSE_ANY",
+    "D2": "MAY_LOSE_NEWEST",
+    "D3": "LOSES_NOTHING",
+}
+
 
 def class_text(name: str, may_be_corrupt: bool) -> str:
     """Return a class with its x, such as "D1x"; "–" if there is none."""
@@ -46,21 +90,60 @@ def stamp(name: str, may_be_corrupt: bool, proof: str, states: int) -> str:
     return f"{text} ({numbers.count(states, 'state')})" if states else text
 
 
-def stamp_of(record: Mapping[str, Any], passports: Mapping[str, KnownClass]) -> str:
-    """Return the stamp of a line that writes; "" for one without a promise.
+def class_of(
+    record: Mapping[str, Any], passports: Mapping[str, KnownClass]
+) -> KnownClass | None:
+    """Return the class of a line that writes; None for one without a promise.
 
-    `passports` are those of its engine, by level.  One with another promise is of other
-    settings, and does not count.
+    It is the one that was found, which may contradict the promise, or else the
+    documented one.  `passports` are those of its engine, by level.  One with another
+    promise is of other settings, and does not count.
     """
-    documented = CLASS_OF_PROMISE.get(str(record.get("promise")), "")
+    promise = str(record.get("promise"))
+    documented = CLASS_OF_PROMISE.get(promise, "")
     if not documented:
-        return ""
+        return None
     options = record.get("options") or {}
     level = _DURABLE if options.get("sync") else options.get("durability")
     known = passports.get(str(level))
-    if known is None or known.promise != record.get("promise"):
-        return stamp(documented, False, DOCUMENTED, 0)
-    return known.stamp
+    if known is None or known.promise != promise:
+        corrupt = documented.endswith("x")
+        name = documented.rstrip("x")
+        return KnownClass(promise, name, corrupt, DOCUMENTED, 0, "")
+    return known
+
+
+def class_of_cell(
+    records: Iterable[Mapping[str, Any]], passports: Mapping[str, KnownClass]
+) -> KnownClass | None:
+    """Return the class of the lines of a cell: the least; None without a promise."""
+    known = [of for record in records if (of := class_of(record, passports))]
+    return min(known, key=lambda of: of.kept, default=None)
+
+
+def by_need(
+    classes: Mapping[str, KnownClass | None],
+) -> list[tuple[str, dict[str, KnownClass | None]]]:
+    """Return who keeps at least as much, for each level that is there, by name.
+
+    The text is what they do and some others do not: "" of the first, which has all.
+    """
+    levels = sorted({of.kept for of in classes.values() if of})
+    if not levels:
+        return [("", dict(classes))]
+    return [
+        (
+            "" if level == levels[0] else level.need,
+            {name: of for name, of in classes.items() if of and of.kept >= level},
+        )
+        for level in levels
+    ]
+
+
+def stamp_of(record: Mapping[str, Any], passports: Mapping[str, KnownClass]) -> str:
+    """Return the stamp of a line that writes; "" for one without a promise."""
+    known = class_of(record, passports)
+    return known.stamp if known else ""
 
 
 def stamps_of(

@@ -19,6 +19,7 @@ from report.model.plan import LATENCY, Plan
 from report.model.record import Record, passes_of
 from report.model.run import DISPUTED, Measurement, Run
 from report.model.run_folder import RecordedRun, load
+from report.stats import timeline
 from report.trust.cell_context import context_of_cell
 from report.trust.known_failures import as_declared
 from report.trust.pooling import deviations_of, pooled
@@ -58,7 +59,8 @@ def _judged_alone(plan: Plan) -> Callable[[Measurement], Measurement]:
         context = context_of_cell(plan, m.cell, m.pass_ == LATENCY)
         fault = fault_of_line(m.record, context) if m.status == "ok" else ""
         record = cast(Record, {**m.record, "timeline": None})
-        return replace(m, record=record, fault=fault)
+        ending_ns = timeline.ending_ns(m.record) if not fault else None
+        return replace(m, record=record, fault=fault, ending_ns=ending_ns)
 
     return judged_alone
 

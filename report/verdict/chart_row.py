@@ -16,7 +16,7 @@ from report.terms import titles
 from report.terms.class_stamp import stamps_of
 from report.trust.known_failures import evidence_of
 from report.verdict import eligibility, metric, rate_findings
-from report.verdict.contest import Ranking
+from report.verdict.ranking import Ranking, shown_by
 
 NOT_PLANNED = "not planned"
 _LEFT_OUT = "not selected in this run"
@@ -44,7 +44,8 @@ class Row:
     """One engine in one chart; every value is None unless the cell is ok.
 
     `unranked` is the reason why it is in no ranking although it has a rate, or "".
-    `accepted`, `finished` and `tail` are the rankings that it is part of.  Times are
+    `accepted`, `finished` and `tail` are the rankings by which it is shown: of those
+    that it is part of, the widest in which it leads, else the narrowest.  Times are
     medians over the throughput repetitions.  `timed` are the ok latency repetitions,
     `recover_ns` the time that a fresh process needed to open the database of a killed
     one, and `observer_cost` how much longer an operation took in them (0.1 is 10 %).
@@ -209,6 +210,7 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
     records = [m.record for m in ok]
     timed = cell.timed if cell and summary else ()
     killed = [m for m in timed if m.ending == KILLED]
+    accepted, finished = shown_by(engine.name, field.accepted, field.finished)
     return Row(
         engine=engine,
         status=cell.status if cell else NOT_PLANNED,
@@ -216,13 +218,13 @@ def row(run: Run, engine: Engine, field: Field) -> Row:
         repetitions=repetitions,
         summary=summary,
         unranked=field.unranked.get(engine.name, ""),
-        accepted=_ranking(field.accepted, engine),
-        finished=_ranking(field.finished, engine),
+        accepted=accepted,
+        finished=finished,
         off_baseline=_off_baseline(run, engine, field.benchmark, summary),
         bound_by=_bound_by(run, engine, field, summary),
         binding=_binding(run, engine, field, summary),
         timed=timed,
-        tail=_ranking(field.tail, engine),
+        tail=shown_by(engine.name, field.tail)[0],
         used=resources.medians(records),
         open_ns=of_one_pass(ok, "open_ns"),
         settle_ns=of_one_pass(ok, "settle_ns") or None,
@@ -340,11 +342,6 @@ def unfailed(cell: Cell | None, engine: Engine) -> str:
 def summary_of(cell: Cell | None) -> repetition_stats.Summary | None:
     """Return a summary of the rates of a cell; None if it has none."""
     return repetition_stats.summarize(cell.rates) if cell else None
-
-
-def _ranking(rankings: Iterable[Ranking], engine: Engine) -> Ranking | None:
-    """Return the ranking that an engine is part of."""
-    return next((r for r in rankings if engine.name in r.medians_ns), None)
 
 
 def _off_baseline(

@@ -6,18 +6,19 @@ role are ranked.  The reference, the floor and the control are shown next to the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from report.model.plan import Engine, Scenario
-from report.model.run import DISPUTED, FAILURES, Run
+from report.model.run import DISPUTED, FAILURES, Measured, Run
 from report.stats import repetition_stats
 from report.terms import titles
-from report.verdict import chart_row, control, eligibility
+from report.verdict import chart_row, eligibility
 from report.verdict.chart_row import HARNESS_BOUND_RATIO, Row
-from report.verdict.contest import Contests, Outcome, Ranking
+from report.verdict.contest import Contests
 from report.verdict.engine_groups import EngineGroup
 from report.verdict.metric import ACCEPTED, FINISHED, TAIL
+from report.verdict.ranking import Outcome, Ranking
 
 __all__ = [
     "ALARMS",
@@ -39,7 +40,8 @@ class Chart:
     """One benchmark of one scenario; `rows` has the ranked engines in run order.
 
     `accepted` and `finished` have a ranking for each group of engines that may be
-    compared.  `finished` is () if the benchmark leaves no work to finish.
+    compared, and for each level of durability; the widest first.  `finished` is () if
+    the benchmark leaves no work to finish.
     """
 
     scenario: Scenario
@@ -78,12 +80,13 @@ class Chart:
         return titles.unit(self.benchmark)
 
     def group_of(self, engine: str) -> str:
-        """Return what an engine shares with those that it is compared with.
+        """Return what an engine shares with those that it is shown with.
 
-        "" if all engines of the chart are compared.
+        "" if those are all engines of the chart.
         """
-        groups = [r.group for r in self.accepted if engine in r.medians_ns]
-        return groups[0] if groups and len(self.accepted) > 1 else ""
+        rows = (row for row in self.rows if row.engine.name == engine)
+        groups = [row.accepted.group for row in rows if row.accepted]
+        return groups[0] if groups else ""
 
     @property
     def disagreements(self) -> tuple[Ranking, ...]:
@@ -107,6 +110,14 @@ class Chart:
     def row_of(self, engine: Engine) -> Row:
         """Return the row of an engine of the run."""
         return next(row for row in self.all_rows if row.engine is engine)
+
+    @property
+    def fastest(self) -> Row | None:
+        """The row of all competing engines with the greatest rate, ranked or not."""
+        rated = (row for row in self.rows if row.summary)
+        return max(
+            rated, key=lambda r: r.summary.median if r.summary else 0, default=None
+        )
 
     def fastest_of(self, group: EngineGroup) -> Row | None:
         """Return the row of a group with the greatest rate; None if no row has one."""
@@ -137,8 +148,9 @@ class Standing:
 
     `won` has the charts in which it is the first in its ranking, by both figures if
     there are two; `accepts` and `finishes` those in which it is by one of two; `level`
-    those in which it is level with others.  There is no sum or mean over charts: they
-    have other weights for every user.
+    those in which it is level with others, and `unranked` those in which it is the
+    fastest of all but not ranked.  There is no sum or mean over charts: they have other
+    weights for every user.
     """
 
     engine: Engine
@@ -147,13 +159,15 @@ class Standing:
     accepts: tuple[Chart, ...]
     finishes: tuple[Chart, ...]
     level: tuple[Chart, ...]
+    unranked: tuple[Chart, ...]
     worst: Row | None
     worst_chart: Chart | None
 
     @property
     def leads(self) -> bool:
         """True if it is first or level in some chart."""
-        return bool(self.won or self.accepts or self.finishes or self.level)
+        ranked = self.won or self.accepts or self.finishes or self.level
+        return bool(ranked or self.unranked)
 
 
 @dataclass(frozen=True)
@@ -191,7 +205,7 @@ def compare(run: Run) -> Comparison:
     )
     ranked = [engine for engine in run.plan.engines if engine.ranked]
     standings = tuple(_standing(engine, charts) for engine in ranked)
-    return Comparison(charts, standings, control.measured_twice(run).noise)
+    return Comparison(charts, standings, measured_twice(run).noise)
 
 
 def by_scenario(charts: Sequence[Chart]) -> list[tuple[Scenario, list[Chart]]]:
@@ -276,6 +290,46 @@ def _standing(engine: Engine, charts: Sequence[Chart]) -> Standing:
         accepts=tuple(c for c, a, f in first if a and not f and c.finished),
         finishes=tuple(c for c, a, f in first if f and not a),
         level=tuple(c for c, row in pairs if _is_level(row)),
+        unranked=tuple(c for c, row in pairs if row.unranked and c.fastest is row),
         worst=worst[1] if worst else None,
         worst_chart=worst[0] if worst else None,
     )
+
+
+@dataclass(frozen=True)
+class MeasuredTwice:
+    """The noise of a run; `apart` has the differences by (scenario, benchmark).
+
+    Differences are shares (0.03 is 3 %), for the charts in which both have a rate.
+    """
+
+    noise: repetition_stats.Noise | None
+    apart: Mapping[tuple[str, str], float]
+
+    def share(self, scenario: str, benchmark: str) -> float | None:
+        """Return the difference that is noise in a chart, None if not measured.
+
+        It is the larger of the noise of the run and the difference in this chart.
+        """
+        if self.noise is None:
+            return None
+        return max(self.noise.share, self.apart.get((scenario, benchmark), 0.0))
+
+
+def measured_twice(run: Measured) -> MeasuredTwice:
+    """Return the noise over all controls of a run, which normally has one at most."""
+    titles = {engine.name: engine.title for engine in run.plan.engines}
+    controls = [engine for engine in run.plan.engines if engine.twin_of]
+    apart: dict[tuple[str, str], float] = {}
+    for control in controls:
+        for scenario, benchmark in run.plan.charts:
+            first, second = (
+                chart_row.summary_of(run.cell(name, scenario.name, benchmark))
+                for name in (control.twin_of, control.name)
+            )
+            if first and second:
+                chart = (scenario.name, benchmark)
+                difference = repetition_stats.difference(first, second)
+                apart[chart] = max(difference, apart.get(chart, 0.0))
+    names = ", ".join(dict.fromkeys(titles[c.twin_of] for c in controls))
+    return MeasuredTwice(repetition_stats.noise(list(apart.values()), names), apart)

@@ -3,16 +3,17 @@
 Leads are tested in pairs (stats/leads.py), with the spread of the whole run.  The
 engine with the best median wins if it is significantly faster than every other ranked
 engine.  Engines are level if they are shown to differ by less than LEVEL.
+
+Ranks follow the need: for each level of durability in a chart, those engines are ranked
+together that keep at least that much of their writes.  The widest ranking has all.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import cached_property
 
 import numpy as np
@@ -25,76 +26,13 @@ from report.stats.leads import Leads
 from report.stats.machine_effects import machines_against
 from report.stats.shifts import as_log, as_share
 from report.terms import numbers
+from report.terms.class_stamp import KnownClass, by_need, class_of_cell
 from report.verdict import eligibility
 from report.verdict.metric import LEVEL, Metric
+from report.verdict.ranking import ChartVerdict, Outcome, Ranking
 
 LEAST_REPETITIONS = 3  # of each engine, for any verdict
 _MANY = 100  # repetitions; if more are needed, a quieter machine is better advice
-
-
-class Outcome(Enum):
-    """What a chart shows about its ranked engines."""
-
-    WIN = "wins"
-    LEVEL = "level"
-    UNDECIDED = "undecided"
-    UNCONTESTED = "uncontested"  # only one engine has a value
-
-
-@dataclass(frozen=True)
-class ChartVerdict:
-    """The verdict of a chart; `leaders` has the engine with the best median first.
-
-    The other leaders are those that it is not shown to be ahead of.  If undecided,
-    `doubt` is the reason, or "" if the leads are too small: then leads below
-    `smallest` (a share) can be missed, and about `needed` repetitions would decide,
-    None if more than a hundred.
-
-    In a run of many machines, `behind` has the interval of how many times as long each
-    other engine needs as the first.  `split` has each engine that is faster than the
-    first on some machines, with those, where machines are shown to disagree.
-    """
-
-    outcome: Outcome
-    leaders: tuple[str, ...]
-    doubt: str = ""
-    smallest: float = 0.0
-    needed: int | None = None
-    behind: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    split: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """The engines of a chart that may be compared, by one metric.
-
-    `group` is what they have in common, "" if all engines of the chart have it.
-    Engines are compared by `aligned_ns`: on several machines, medians of ratios within
-    blocks times a constant, since a median of times depends on who measured what; on
-    one, the medians.
-    """
-
-    metric: Metric
-    group: str
-    medians_ns: Mapping[str, float]  # by engine, in run order
-    verdict: ChartVerdict
-    aligned_ns: Mapping[str, float]  # the same, from ratios within blocks
-
-    @property
-    def best_ns(self) -> float | None:
-        """The least aligned median, None unless at least two engines have one."""
-        return min(self.aligned_ns.values()) if len(self.aligned_ns) > 1 else None
-
-    @property
-    def winner(self) -> str:
-        """The engine that wins, or ""."""
-        won = self.verdict.outcome is Outcome.WIN
-        return self.verdict.leaders[0] if won else ""
-
-    def off_best(self, engine: str) -> float | None:
-        """Return how many times the best median an engine needs, None if unranked."""
-        own, best = self.aligned_ns.get(engine), self.best_ns
-        return own / best if own and best else None
 
 
 @dataclass(frozen=True)
@@ -183,30 +121,42 @@ class Contests:
         self._freedom = sum(leads.freedom(len(f.engines), f.rounds) for f in paired)
 
     def of(self, scenario: str, benchmark: str) -> tuple[Ranking, ...]:
-        """Return a ranking for each group of engines, in the order of the run."""
-        groups: dict[str, dict[str, Mapping[int, float]]] = {}
+        """Return the rankings, those of a place together, the widest first."""
+        places: dict[tuple[str, bool], dict[str, KnownClass | None]] = {}
+        values: dict[str, Mapping[int, float]] = {}
         unranked = eligibility.unranked(self._run, scenario, benchmark)
         for engine in self._run.plan.engines:
             cell = self._run.cell(engine.name, scenario, benchmark)
             times_ns = self._times_ns(engine, scenario, benchmark)
             if cell and times_ns and engine.ranked and engine.name not in unranked:
-                group = self._metric.group(cell, engine.benchmark(benchmark))
-                groups.setdefault(group, {})[engine.name] = times_ns
-        return tuple(
-            self._ranking((scenario, benchmark), group if len(groups) > 1 else "", of)
-            for group, of in groups.items()
-        )
+                records = (m.record for m in cell.repetitions)
+                known = class_of_cell(records, engine.passports)
+                place = self._metric.place(cell, engine.benchmark(benchmark))
+                places.setdefault((place, known is None), {})[engine.name] = known
+                values[engine.name] = times_ns
+        rankings = []
+        for (place, _), all_classes in places.items():
+            for need, classes in by_need(all_classes):
+                group = (need, place if len(places) > 1 else "")
+                text = ", ".join(filter(None, group))
+                rankings.append(
+                    self._ranking((scenario, benchmark), text, classes, values)
+                )
+        return tuple(rankings)
 
     def _ranking(
         self,
         chart: tuple[str, str],
         group: str,
-        times_ns: Mapping[str, Mapping[int, float]],
+        classes: Mapping[str, KnownClass | None],
+        values: Mapping[str, Mapping[int, float]],
     ) -> Ranking:
+        times_ns = {name: values[name] for name in classes}
         medians = {e: statistics.median(of.values()) for e, of in times_ns.items()}
         aligned = _aligned(times_ns) if self._run.plan.machines else medians
         verdict = self._verdict(chart, sorted(aligned, key=lambda name: aligned[name]))
-        return Ranking(self._metric, group, medians, verdict, aligned)
+        known = {name: of for name, of in classes.items() if of}
+        return Ranking(self._metric, group, medians, verdict, aligned, known)
 
     def _verdict(self, chart: tuple[str, str], order: Sequence[str]) -> ChartVerdict:
         if len(order) == 1:
@@ -226,11 +176,33 @@ class Contests:
             return verdict
         doubt = _disturbance(winner) or _control(order, field, paired)
         doubt = doubt or ("machines disagree" if verdict.split else "")
+        doubt = doubt or self._overtaken(chart, order)
         return (
             replace(verdict, outcome=Outcome.UNDECIDED, doubt=doubt)
             if doubt
             else verdict
         )
+
+    def _overtaken(self, chart: tuple[str, str], order: Sequence[str]) -> str:
+        """Return who is faster than the first where its loops end, or "".
+
+        In a longer loop the order would be another one.
+        """
+        first, *others = (self._endings_ns(name, chart) for name in order)
+        for name, endings_ns in zip(order[1:], others, strict=True):
+            common = first.keys() & endings_ns.keys()
+            logs = [math.log(endings_ns[n] / first[n]) for n in common]
+            if logs and statistics.median(logs) < 0:
+                title = self._run.plan.engine(name).title
+                return f"{title} is faster in the last fifth of the loops"
+        return ""
+
+    def _endings_ns(self, engine: str, chart: tuple[str, str]) -> dict[int, float]:
+        """Return the time per operation where each loop ends, by repetition."""
+        cell = self._run.cell(engine, *chart)
+        lines = cell.repetitions if cell else ()
+        values = {m.repetition: self._metric.ending_ns(m) for m in lines}
+        return {number: ns for number, ns in values.items() if ns}
 
     def _times_ns(
         self, engine: Engine, scenario: str, benchmark: str
@@ -330,32 +302,29 @@ def _decided(order: Sequence[str], field: _Field, paired: Leads) -> ChartVerdict
         for name, place in zip(order[1:], others, strict=True)
         if not ahead[place]
     ]
-    leaders = (order[0], *(name for name, _ in rivals))
-    if not rivals:
-        return ChartVerdict(Outcome.WIN, leaders)
     open_ = [place for _, place in rivals if not level[place]]
-    if not open_:
-        return ChartVerdict(Outcome.LEVEL, leaders)
-    smallest = max(float(paired.smallest[best, place]) for place in open_)
+    smallest = max(float(paired.smallest[best, place]) for place in open_ or others[:1])
     needed = [_needed(paired, best, place, field.rounds) for place in open_]
+    known = [count for count in needed if count is not None]
+    outcome = Outcome.UNDECIDED if open_ else Outcome.LEVEL if rivals else Outcome.WIN
     return ChartVerdict(
-        Outcome.UNDECIDED,
-        leaders,
+        outcome,
+        (order[0], *(name for name, _ in rivals)),
         smallest=as_share(smallest),
-        needed=_largest(needed),
+        needed=max(known) if known and len(known) == len(needed) else None,
     )
 
 
-def _needed(paired: Leads, best: int, rival: int, rounds: int) -> float:
+def _needed(paired: Leads, best: int, rival: int, rounds: int) -> int | None:
     """Return about how many repetitions would show a lead, or that there is none."""
     lead = abs(float(paired.logs[best, rival]))
-    margin = float(max(paired.margins[best, rival], paired.half_margins[best, rival]))
-    to_show = float(paired.smallest[best, rival]) / lead if lead else math.inf
+    error = float(paired.errors[best, rival])
+    to_show = leads.rounds_to_show(lead, error, rounds, _MANY)
     room = as_log(LEVEL) - lead
-    to_level = margin / room if room > 0 else math.inf
-    return max(rounds + 1, math.ceil(rounds * min(to_show, to_level, _MANY) ** 2))
-
-
-def _largest(counts: Iterable[float]) -> int | None:
-    most = max(counts)
-    return int(most) if most <= _MANY else None
+    times = float(paired.margins[best, rival]) / room if room > 0 else math.inf
+    to_level = rounds * min(times, _MANY) ** 2
+    counts = [
+        to_show,
+        max(rounds + 1, math.ceil(to_level)) if to_level <= _MANY else None,
+    ]
+    return min((count for count in counts if count is not None), default=None)

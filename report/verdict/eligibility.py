@@ -32,10 +32,10 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
     """Return why engines are not ranked in a chart, by name.
 
     Only engines without a role are considered, and only if they have a rate.  If the
-    work was too short or too small for one, nobody is ranked: the fastest would be
+    work was too short or too small for the fastest, nobody is ranked: it would be
     missing.
     """
-    alone, obstacles, able = {}, {}, {}
+    alone, obstacles, able, rates = {}, {}, {}, {}
     floor_ns = _sync_floor_ns(run, scenario, benchmark)
     planned = run.plan.scenario(scenario)
     must_be_steady = planned.regime is not None and planned.regime.steady
@@ -55,11 +55,13 @@ def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:
             obstacles[engine.name] = (engine.title, reason)
         else:
             able[engine.name] = _writer_rate(cell)
+        rates[engine.name] = statistics.median(cell.rates)
     own = {name: reason for name, (_, reason) in obstacles.items()}
     writers = [rate for rate in able.values() if rate]
     common = ""
-    if obstacles:
-        title, reason = next(iter(obstacles.values()))
+    fastest = max({**obstacles, **able}, key=lambda name: rates[name], default="")
+    if fastest in obstacles:
+        title, reason = obstacles[fastest]
         common = f"{title} has {reason}"
     elif writers and max(writers) > MOST_TIMES_WRITTEN * min(writers):
         common = _DIFFERENT_WRITERS

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from report.model.record import passes_of
 from report.model.run import Cell, Measurement
-from report.stats import latency
+from report.stats import latency, timeline
 from report.terms import numbers
 from report.terms.rulebook import Benchmark, Flags
 
@@ -28,13 +28,15 @@ class Metric:
 
     `time_ns` returns it for an ok repetition, or None.  `applies` says whether a
     benchmark has it under the flags of its cell, and `of_calls` whether it is measured
-    in the repetitions that time every call.
+    in the repetitions that time every call.  `ending_ns` returns it for the last fifth
+    of a loop, or None.
     """
 
     name: str
     time_ns: Callable[[Measurement], float | None]
     applies: Callable[[Benchmark | None, Flags], bool] = lambda _, __: True
     of_calls: bool = False
+    ending_ns: Callable[[Measurement], float | None] = lambda _: None
 
     def times_ns(self, cell: Cell | None) -> Mapping[int, float]:
         """Return the value of each repetition, by its number; {} unless ok."""
@@ -44,14 +46,13 @@ class Metric:
         values = ((m.repetition, self.time_ns(m)) for m in lines)
         return {number: value for number, value in values if value}
 
-    def group(self, cell: Cell, benchmark: Benchmark | None) -> str:
+    def place(self, cell: Cell, benchmark: Benchmark | None) -> str:
         """Return what an engine shares with those that it may be compared with.
 
-        "" if there is nothing to say.
+        "" if there is nothing to say.  What it keeps of its writes is not part of it:
+        engines that keep more may be compared with those that keep less.
         """
-        parts = [*_promises(cell)]
-        if is_from_device(cell, benchmark):
-            parts.append(FROM_DEVICE)
+        parts = [FROM_DEVICE] if is_from_device(cell, benchmark) else []
         loops = [m.record.get("open_loop") for m in cell.timed] if self.of_calls else []
         offered = [loop["rate_ops_per_sec"] for loop in loops if loop]
         if offered:
@@ -62,6 +63,15 @@ class Metric:
 def _accepted_ns(m: Measurement) -> float | None:
     rate = m.ops_per_sec
     return 1e9 / rate if rate else None
+
+
+def _accepted_ending_ns(m: Measurement) -> float | None:
+    """Return the time of an operation in the last fifth; each has its part of flushes.
+
+    The line of a large run had its timeline when it was read.
+    """
+    known_ns = timeline.ending_ns(m.record) if m.ending_ns is None else m.ending_ns
+    return known_ns + (m.flush_ns or 0) / m.ops if known_ns and m.ops else None
 
 
 def _finished_ns(m: Measurement) -> float | None:
@@ -86,7 +96,7 @@ def _tail_ns(m: Measurement) -> float | None:
     return known.at["p99"] if known else None
 
 
-ACCEPTED = Metric("accepted", _accepted_ns)
+ACCEPTED = Metric("accepted", _accepted_ns, ending_ns=_accepted_ending_ns)
 FINISHED = Metric("finished", _finished_ns, _leaves_work)
 TAIL = Metric("p99", _tail_ns, of_calls=True)
 
@@ -95,12 +105,6 @@ TAIL = Metric("p99", _tail_ns, of_calls=True)
 # one that read from memory: a few pages of metadata are always fetched.
 MOST_FETCHED = 0.01
 FROM_DEVICE = "read from the device"
-
-
-def _promises(cell: Cell) -> list[str]:
-    """Return what the engine promises for its writes in a crash of the machine."""
-    promises = {str(m.record.get("promise") or "") for m in cell.repetitions}
-    return sorted(promise for promise in promises if promise)
 
 
 def is_from_device(cell: Cell, benchmark: Benchmark | None) -> bool:

@@ -17,8 +17,8 @@ from report.stats import latency
 from report.terms import numbers
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, by_family
-from report.verdict.contest import Outcome
 from report.verdict.engine_groups import EngineGroup
+from report.verdict.ranking import Outcome
 from report.words.cell_text import DASH
 from report.words.chart_detail import latencies_of
 

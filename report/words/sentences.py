@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,17 +11,18 @@ from report.model.record import passes_of
 from report.model.run import Run
 from report.stats import repetition_stats
 from report.terms import numbers, titles
+from report.terms.class_stamp import DOCUMENTED, PROVED, KnownClass
 from report.terms.titles import DISTURBED, MEANINGS, SUSPECT
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, Standing
-from report.verdict.contest import ChartVerdict, Outcome, Ranking
 from report.verdict.metric import FROM_DEVICE, LEVEL
+from report.verdict.ranking import ChartVerdict, Outcome, Ranking
 
 # What a star or a bold rate means.  Source of the rates: ERROR_RATES.md.
 WIN_RULE = (
-    "wins: significantly faster than every other engine that makes the same promise for"
-    " a crash of the machine, in ratios of the same round"
-    " (where two are equal and ahead of the others, one wins in 1 to 4 of 100 charts)"
+    "wins: significantly faster than every other engine that keeps at least as much of"
+    " its writes in a crash of the machine, in ratios of the same round"
+    " (where two are equal and ahead of the others, one wins in up to 5 of 100 charts)"
 )
 LEVEL_TEXT = numbers.limit(LEVEL)
 NOT_OCCURRED = "the known failure did not occur"
@@ -53,7 +55,10 @@ def verdict_rest(comparison: Comparison) -> str:
     won = outcomes[Outcome.WIN]
     sentences = [f": {won or 'no'} {'winner' if won == 1 else 'winners'}."]
     if len(rankings) > sum(bool(chart.accepted) for chart in comparison.charts):
-        sentences.append("Only engines that make the same promise are compared.")
+        sentences.append(
+            "For each level of durability, those engines are ranked that keep at least"
+            " that much of their writes."
+        )
     if number := outcomes[Outcome.LEVEL]:
         ranked = numbers.count(number, "ranking")
         sentences.append(f"In {ranked} the leaders are level within {LEVEL_TEXT}.")
@@ -70,8 +75,18 @@ def verdict_rest(comparison: Comparison) -> str:
     if number := sum(bool(chart.disagreements) for chart in comparison.charts):
         charts = numbers.count(number, "chart")
         sentences.append(f"In {charts} another engine is first when it has finished.")
-    sentences += [*_unranked(comparison), *_without_rate(comparison)]
+    sentences += [*_seen(rankings), *_unranked(comparison), *_without_rate(comparison)]
     return " ".join(sentences)
+
+
+def _seen(rankings: Sequence[Ranking]) -> list[str]:
+    """Return a sentence about the smallest leads that a run could have shown."""
+    smallest = sorted(r.verdict.smallest for r in rankings if r.verdict.smallest)
+    if not smallest:
+        return []
+    middle, most = (smallest[math.ceil(q * len(smallest)) - 1] for q in (0.5, 0.9))
+    half = f"Half of them would have shown a lead of {numbers.percent(middle)}"
+    return [f"{half}, nine of ten one of {numbers.percent(most)}."]
 
 
 def standing_lines(comparison: Comparison) -> list[str]:
@@ -100,7 +115,8 @@ def led(standing: Standing) -> list[tuple[str, tuple[Chart, ...]]]:
         return tuple(
             c
             for c in charts
-            if any(name in r.medians_ns for r in c.disagreements) == is_other_first
+            if any(r.group == c.group_of(name) for r in c.disagreements)
+            == is_other_first
         )
 
     pairs = [
@@ -110,6 +126,7 @@ def led(standing: Standing) -> list[tuple[str, tuple[Chart, ...]]]:
         ("finishes first, but does not accept fastest,", of(standing.finishes, True)),
         ("finishes first, not shown to accept fastest,", of(standing.finishes, False)),
         ("is level in", standing.level),
+        ("is fastest but not ranked in", standing.unranked),
     ]
     return [(verb, charts) for verb, charts in pairs if charts]
 
@@ -146,9 +163,10 @@ def chart_verdict(chart: Chart) -> str:
 
 
 def _group_verdict(chart: Chart, accepted: Ranking) -> str:
-    group = f"{accepted.group[:1].upper()}{accepted.group[1:]}: "
+    label = accepted.group or ("all engines" if len(chart.accepted) > 1 else "")
+    group = f"{label[:1].upper()}{label[1:]}: " if label else ""
     finished = next((r for r in chart.finished if r.group == accepted.group), None)
-    return (group if accepted.group else "") + _verdict(chart, accepted, finished)
+    return group + _verdict(chart, accepted, finished)
 
 
 def _verdict(chart: Chart, accepted: Ranking, finished: Ranking | None) -> str:
@@ -170,14 +188,40 @@ def _verdict(chart: Chart, accepted: Ranking, finished: Ranking | None) -> str:
 def _ranked(names: Mapping[str, str], ranking: Ranking, verb: str) -> str:
     """Return the verdict of a ranking; `verb` is what its winner does."""
     leaders = [names[name] for name in ranking.verdict.leaders]
+    known = ranking.classes.get(ranking.verdict.leaders[0])
+    first = f"{leaders[0]} ({_worth(known)})" if known else leaders[0]
     match ranking.verdict.outcome:
         case Outcome.WIN:
-            return f"{leaders[0]} {verb}, {_ahead(ranking)} ahead of the next"
+            won = f"{first} {verb}, {_ahead(ranking)} ahead of the next"
+            return won + _first_proved(names, ranking)
         case Outcome.LEVEL:
             return f"{_listed(leaders)} are level within {LEVEL_TEXT}"
         case Outcome.UNDECIDED:
             return _undecided(ranking.verdict, leaders, verb)
-    return f"Only {leaders[0]} has a rate"
+    return f"Only {first} has a rate"
+
+
+def _worth(known: KnownClass) -> str:
+    """Return what writes are worth, and how that is known."""
+    return f"{known.stamp}: {known.kept.text}"
+
+
+def _first_proved(names: Mapping[str, str], ranking: Ranking) -> str:
+    """Return which engine of a proved class comes first, if the winner has none.
+
+    "" if no engine has one that is as good.
+    """
+    winner = ranking.classes.get(ranking.winner)
+    if winner is None or winner.proof != DOCUMENTED:
+        return ""
+    proved = (
+        name
+        for name in sorted(ranking.aligned_ns, key=lambda n: ranking.aligned_ns[n])
+        if ranking.classes[name].proof == PROVED
+        and ranking.classes[name].kept >= winner.kept
+    )
+    first = next(proved, None)
+    return f" (the first that is proved is {names[first]})" if first else ""
 
 
 def _ahead(ranking: Ranking) -> str:
@@ -325,28 +369,6 @@ def without_kill(run: Run) -> str:
 def chart_name(chart: Chart) -> str:
     """Return the name of a chart: "Baseline, sequential reads"."""
     return f"{chart.scenario.title}, {titles.inside(chart.title)}"
-
-
-def noise(run: Run, comparison: Comparison) -> str:
-    """Return a paragraph about the noise of a run and its effect on wins."""
-    measured = comparison.noise
-    if measured is None:
-        control = run.plan.suite.control
-        reason = (
-            "its control has no rate" if control else "no engine was measured twice"
-        )
-        return f"The noise of this run is unknown: {reason}."
-    share = numbers.percent(measured.share)
-    most = f"by at most {share} in 9 of 10 charts"
-    if measured.charts < 10:
-        most = f"by at most {share}"
-    elif measured.largest > measured.share:
-        most += f" and by {numbers.percent(measured.largest)} in the worst"
-    return (
-        f"Noise of the run: the medians of {measured.engine}, measured twice under two "
-        f"names, differ {most}. Where they are significantly different, a lead that is "
-        f"no larger is not a win."
-    )
 
 
 def unranked_label(chart: Chart, row: Row) -> str:

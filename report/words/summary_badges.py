@@ -232,3 +232,25 @@ def _range(bounds: Iterable[tuple[int, int]], what: str) -> list[str]:
 
 def _is_count(flag: object) -> bool:
     return str(flag).isascii() and str(flag).isdecimal()
+
+
+def noise(run: Run, comparison: Comparison) -> str:
+    """Return a paragraph about the noise of a run and its effect on wins."""
+    measured = comparison.noise
+    if measured is None:
+        control = run.plan.suite.control
+        reason = (
+            "its control has no rate" if control else "no engine was measured twice"
+        )
+        return f"The noise of this run is unknown: {reason}."
+    share = numbers.percent(measured.share)
+    most = f"by at most {share} in 9 of 10 charts"
+    if measured.charts < 10:
+        most = f"by at most {share}"
+    elif measured.largest > measured.share:
+        most += f" and by {numbers.percent(measured.largest)} in the worst"
+    return (
+        f"Noise of the run: the medians of {measured.engine}, measured twice under two "
+        f"names, differ {most}. Where they are significantly different, a lead that is "
+        f"no larger is not a win."
+    )

@@ -18,9 +18,10 @@ from report.model.run import Cell as MeasuredCell
 from report.stats.repetition_stats import Summary
 from report.terms import numbers, titles
 from report.verdict.chart_row import WIDE_SPREAD, findings_of, summary_of
-from report.verdict.contest import LEAST_REPETITIONS, Contests, Outcome, Ranking
+from report.verdict.contest import LEAST_REPETITIONS, Contests
 from report.verdict.engine_groups import engine_groups
 from report.verdict.metric import ACCEPTED, LEVEL
+from report.verdict.ranking import Ranking, shown_by
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
 from scripts.show.output import Glyphs
 
@@ -82,7 +83,8 @@ def _signs_shown(board: Board, layout: Layout, glyphs: Glyphs) -> set[str]:
 
 def _off_best(rankings: Iterable[Ranking], engine: str) -> float:
     """Return how many times slower than the best of its ranking an engine is."""
-    return max((r.off_best(engine) or 1.0 for r in rankings), default=1.0)
+    shown, _ = shown_by(engine, tuple(rankings))
+    return (shown.off_best(engine) if shown else None) or 1.0
 
 
 def layout_for(board: Board, width: int) -> Layout | None:
@@ -217,9 +219,10 @@ def _content(
 
 def _mark(rankings: Iterable[Ranking], engine: str, glyphs: Glyphs) -> str:
     """Return a star for a win, another mark for a level ranking, else a blank."""
-    marks = {Outcome.WIN: glyphs.star, Outcome.LEVEL: glyphs.level}
-    outcomes = (r.verdict.outcome for r in rankings if engine in r.verdict.leaders)
-    return next((marks.get(outcome, " ") for outcome in outcomes), " ")
+    shown, _ = shown_by(engine, tuple(rankings))
+    if shown is None or not shown.is_led_by(engine):
+        return " "
+    return glyphs.star if shown.winner else glyphs.level
 
 
 def _word(status: str, glyphs: Glyphs) -> Text:

@@ -1,8 +1,9 @@
 """Error rates of the verdicts between the engines of a run, by simulation.
 
-`python -m tests.statistics.lead_rates` prints the table of ERROR_RATES.md, "Engines of
+`python -m tests.statistics.lead_rates` prints the tables of ERROR_RATES.md, "Engines of
 one run".  The charts of a run are in blocks of two, whose cells share databases.  In
 each round the processes of a block follow each other in random order, as in a plan.
+One chart can be odd: it, or one of its engines, has another noise than the run.
 """
 
 from __future__ import annotations
@@ -32,6 +33,15 @@ from tests.support.program import refuse_options
 CHARTS_OF_A_BLOCK = 2
 _SLOWER_RIVALS = 0.5  # a log: the engines that cannot win
 CHARTS, CELLS = "charts", "cells"  # that differ in their CV, as in MIX
+_NOISY = 0.15  # the CV of an odd chart, or of an odd engine
+_APART = math.log(1.15)  # the modes of processes that have two
+# Odd charts: all of its engines are noisy, or have two modes, or heavy tails; or only
+# its first engine is noisy, or has two modes, or a heavy tail to the slow side.
+ODD_CHARTS = "noisy", "two modes", "heavy tails"
+ODD_ENGINES = "one noisy", "one with a slow tail"
+TWO_MODES = "one with two modes"
+REPETITIONS = 3, 4, 5, 6, 7, 8, 9, 11, 15, 21, 31
+ODD = (*ODD_CHARTS, *ODD_ENGINES, TWO_MODES)
 
 
 @dataclass(frozen=True)
@@ -39,7 +49,8 @@ class Field:
     """The engines and the noise of simulated runs.
 
     The first engine is `ahead` of the others (a share of its time per operation).  Of
-    the engines, `equal` are as fast as the second, and the others far slower.
+    the engines, `equal` are as fast as the second, and the others far slower.  `odd`
+    is the noise of the first chart, one of ODD, or "": that of the others.
     """
 
     engines: int = 6
@@ -49,6 +60,7 @@ class Field:
     equal: int | None = None
     blocks: int = 9
     noise: Noise = field(default=DRIFTING)
+    odd: str = ""
 
     @property
     def charts(self) -> int:
@@ -75,12 +87,14 @@ class Judged:
 
 
 def simulated(seed: int, contest: Field, runs: int) -> Judged:
-    """Judge `runs` runs."""
+    """Judge `runs` runs; of those with an odd chart, that one alone."""
     times = _times(np.random.default_rng(seed), contest, runs)
     own = leads.spreads(times)
     run = np.median(own.mean(axis=-1), axis=-1, keepdims=True)
     spread = leads.moderated(own, run, contest.repetitions)
     freedom = contest.charts * leads.freedom(contest.engines, contest.repetitions)
+    if contest.odd:
+        times, spread = times[:, :1], spread[:, :1]
     return Judged(leads.leads(times, spread, freedom))
 
 
@@ -99,10 +113,31 @@ def _times(random: np.random.Generator, contest: Field, runs: int) -> Floats:
     times += math.sqrt(1 - slow) * cvs * random.standard_normal(times.shape)
     if contest.noise.outliers:
         times += outliers(random, times.shape)
+    if contest.odd:
+        times[:, 0] = _odd_times(random, contest, times[:, 0].shape)
     times[:, :, 0] -= as_log(contest.ahead)
     if contest.equal is not None:
         times[:, :, contest.equal :] += _SLOWER_RIVALS
     return times
+
+
+def _odd_times(
+    random: np.random.Generator, contest: Field, shape: tuple[int, ...]
+) -> Floats:
+    """Return log times (runs, engines, repetitions) of an odd chart; medians are 0."""
+    cv = contest.cv if isinstance(contest.cv, float) else MIX[0][0]
+    times = cv * random.standard_normal(shape)
+    engines = slice(None) if contest.odd in ODD_CHARTS else slice(1)
+    own = times[:, engines]
+    if contest.odd in ("noisy", "one noisy"):
+        own *= _NOISY / cv
+    elif contest.odd in ("two modes", TWO_MODES):
+        own += _APART * (random.integers(2, size=own.shape) - 0.5)
+    elif contest.odd == "heavy tails":
+        own[...] = 2 * cv * random.standard_t(2, own.shape)
+    else:
+        own += _NOISY * (random.exponential(size=own.shape) - math.log(2))
+    return times + outliers(random, shape) if contest.noise.outliers else times
 
 
 def _cvs(
@@ -145,11 +180,26 @@ def rows() -> Iterator[Sequence[object]]:
             yield _label(cv), repetitions, *wrong, *found
 
 
+def odd_rows() -> Iterator[Sequence[object]]:
+    """Yield how many odd charts have a winner, and which if one engine is faster."""
+    for odd in ODD:
+        for repetitions in REPETITIONS:
+            contest = Field(repetitions=repetitions, equal=2, odd=odd)
+            runs = 40_000 // repetitions
+            only = replace(contest, engines=2)
+            wrong = (any_winner(kind, runs) for kind in (contest, only))
+            behind = replace(contest, ahead=-0.03)
+            yield odd, repetitions, *wrong, *reversed(rates(behind, runs))
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     equal = "six equal", "two equal, four slower", "only two", "only two, 2 charts"
     ahead = "5 % ahead: found", "10 %", "20 %"
     print_table(("CV", "repetitions", *equal, *ahead), rows())
+    print()
+    slower = "3 % slower: right", "wrong"
+    print_table(("odd chart", "repetitions", *equal[1:3], *slower), odd_rows())
 
 
 if __name__ == "__main__":

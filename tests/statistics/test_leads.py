@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from report.stats import leads
 from report.stats.aligned_ranks import Floats
@@ -15,12 +16,17 @@ from tests.statistics.error_rates import Rate, rate
 from tests.statistics.lead_rates import (
     CELLS,
     CHARTS,
+    ODD,
+    ODD_CHARTS,
+    ODD_ENGINES,
+    REPETITIONS,
+    TWO_MODES,
     Field,
     any_winner,
     rates,
     simulated,
 )
-from tests.statistics.noise_model import Noise
+from tests.statistics.noise_model import CLEAN
 from tests.tiers import simulation
 
 SPREAD = 0.02
@@ -33,7 +39,7 @@ def led(times: list[list[float]], spread: float = SPREAD) -> Leads:
 
 
 def test_a_lead_is_the_median_of_the_ratios_of_each_round() -> None:
-    paired = led([[0.0, 1.0, 2.0], [0.1, 1.2, 2.3]])
+    paired = led([[0.0, 1.0, 2.0], [0.18, 1.2, 2.3]])
     assert paired.logs[0, 1] == pytest.approx(0.2)
     assert paired.logs[1, 0] == pytest.approx(-0.2)
     assert paired.significant[0, 1]
@@ -47,36 +53,62 @@ def test_what_all_engines_of_a_round_share_has_no_effect() -> None:
     drift = random.normal(size=7)
     spread = np.full(4, SPREAD)
     steady, drifting = (leads.leads(t, spread, SURE) for t in (times, times + drift))
-    for name in ("logs", "half_logs", "margins"):
+    for name in ("logs", "in_rounds", "margins"):
         np.testing.assert_allclose(getattr(steady, name), getattr(drifting, name))
     np.testing.assert_allclose(leads.spreads(times), leads.spreads(times + drift))
 
 
 def test_slow_repetitions_of_a_rival_make_no_lead() -> None:
-    """Two of three are 20 % slower, so its median is, but its fastest is as fast.
-
-    At least two other engines must tell that the rounds were not slow.
-    """
-    others = [[1.0, 1.0, 1.0], [2.0, 2.0, 2.0], [3.0, 3.0, 3.0]]
-    paired = led([[0.0, 0.0, 0.0], [0.0, 0.2, 0.2], *others])
+    """Two of three are 20 % slower, so its median is, but once it was as fast."""
+    paired = led([[0.0, 0.0, 0.0], [0.0, 0.2, 0.2]])
     assert paired.logs[0, 1] == pytest.approx(0.2)
-    assert paired.logs[0, 1] > paired.margins[0, 1]
-    assert paired.half_logs[0, 1] == pytest.approx(0.1)
-    wider = led([[0.0, 0.0, 0.0], [0.0, 0.2, 0.2], *others], spread=0.05)
-    assert wider.logs[0, 1] > wider.margins[0, 1]
-    assert not wider.significant[0, 1]
+    assert paired.logs[0, 1] > paired.least[0, 1]
+    assert not paired.significant[0, 1]
 
 
-def test_a_slow_repetition_of_the_leader_does_not_hide_its_lead() -> None:
-    steady = led([[0.0, 0.0, 0.0], [0.1, 0.1, 0.1], [0.2, 0.2, 0.2]])
-    once_slow = led([[0.0, 0.5, 0.0], [0.1, 0.1, 0.1], [0.2, 0.2, 0.2]])
-    assert steady.significant[0, 1]
-    assert once_slow.significant[0, 1]
+@pytest.mark.parametrize(("rounds", "lost"), [(5, 0), (7, 1), (9, 1), (15, 3), (31, 9)])
+def test_a_lead_is_one_in_nearly_every_round(rounds: int, lost: int) -> None:
+    """More rounds may be lost than that only by chance at more than 2 %."""
+
+    def is_ahead(behind: int) -> bool:
+        ratios = [-0.05] * behind + [0.2] * (rounds - behind)
+        return bool(led([[0.0] * rounds, ratios]).in_rounds[0, 1])
+
+    assert is_ahead(lost)
+    assert not is_ahead(lost + 1)
+    assert binom.cdf(lost, rounds, 0.5) < 0.07
+
+
+def test_in_few_rounds_the_worst_lead_must_be_a_share_of_the_median() -> None:
+    times = [[0.0, 0.0, 0.0], [0.06, 0.1, 0.3]]
+    assert not led(times).in_rounds[0, 1]
+    times[1][0] = 0.08
+    assert led(times).in_rounds[0, 1]
+    assert not led(times).in_rounds[1, 0]
+
+
+def test_rounds_alone_can_prove_a_lead_where_no_spread_is_known() -> None:
+    def paired(rounds: int) -> Leads:
+        times = np.array([[0.0] * rounds, [0.1] * rounds])
+        return leads.leads(times, np.full(2, 0.1), 0.5)
+
+    assert not paired(7).significant[0, 1]
+    assert paired(9).logs[0, 1] < paired(9).least[0, 1]
+    assert paired(9).significant[0, 1]
+
+
+def test_a_lead_must_exceed_what_a_linker_moves() -> None:
+    def is_significant(lead: float) -> bool:
+        paired = led([[0.0] * 31, [lead] * 31], spread=0.001)
+        return bool(paired.significant[0, 1])
+
+    assert not is_significant(leads.LEAST_LEAD)
+    assert is_significant(leads.LEAST_LEAD + 0.005)
 
 
 def test_engines_are_level_if_no_larger_difference_is_possible() -> None:
     paired = led([[0.0] * 9, [0.01] * 9], spread=0.005)
-    margin = float(max(paired.margins[0, 1], paired.half_margins[0, 1]))
+    margin = float(paired.margins[0, 1])
     assert paired.level(0.0101 + margin)[0, 1]
     assert paired.level(0.0101 + margin)[1, 0]
     assert not paired.level(0.0099 + margin)[0, 1]
@@ -85,20 +117,21 @@ def test_engines_are_level_if_no_larger_difference_is_possible() -> None:
 def test_margins_shrink_with_the_rounds_and_grow_with_doubt_about_the_spread() -> None:
     def margin(rounds: int, freedom: float) -> float:
         times, spread = np.zeros((2, rounds)), np.full(2, SPREAD)
-        return float(leads.leads(times, spread, freedom).half_margins[0, 1])
+        return float(leads.leads(times, spread, freedom).margins[0, 1])
 
     assert margin(12, SURE) == pytest.approx(margin(3, SURE) / 2, rel=0.1)
     margins = [margin(rounds, SURE) for rounds in range(2, 32)]
     assert margins == sorted(margins, reverse=True)
-    assert margin(3, 2.0) > 2.5 * margin(3, SURE)
+    assert margin(3, 2.0) > 2 * margin(3, SURE)
 
 
-def test_the_smallest_lead_is_found_in_four_of_five_cases() -> None:
-    contest = Field(engines=2, cv=0.03, noise=Noise(slow=0.0, outliers=False))
-    smallest = float(np.median(simulated(1, contest, 100).leads.smallest))
+@pytest.mark.parametrize("repetitions", [3, 5, 9])
+def test_the_smallest_lead_is_found_in_four_of_five_cases(repetitions: int) -> None:
+    contest = Field(engines=2, repetitions=repetitions, noise=CLEAN)
+    smallest = float(np.median(simulated(1, contest, 60).leads.smallest))
     ahead = float(np.expm1(smallest))
-    found, _ = rates(Field(**{**vars(contest), "ahead": ahead}), 100)
-    assert 0.74 < found.share < 0.86
+    found, _ = rates(replace(contest, ahead=ahead), 60)
+    assert 0.7 < found.share < 0.9
 
 
 @pytest.mark.parametrize("engines", [2, 3, 6])
@@ -120,15 +153,20 @@ def test_one_slow_repetition_hardly_changes_a_spread() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rounds", "low", "high"), [(3, 0.011, 0.02), (31, 0.02, 0.03)]
+    ("rounds", "low", "high"), [(3, 0.02, 0.029), (31, 0.01, 0.02)]
 )
 def test_few_repetitions_take_the_spread_of_the_run_and_many_their_own(
     rounds: int, low: float, high: float
 ) -> None:
-    own = np.array([0.03, 0.03])
-    assert low < leads.moderated(own, 0.01, rounds)[0] < high
-    noisy = leads.moderated(np.array([0.09, 0.01]), 0.01, rounds)
-    assert noisy[0] > noisy[1] > 0.01
+    own = np.array([0.01, 0.01])
+    assert low < leads.moderated(own, 0.03, rounds)[0] < high
+    noisy = leads.moderated(np.array([0.09, 0.01]), 0.03, rounds)
+    assert noisy[0] >= noisy[1] > 0.03
+
+
+def test_no_spread_is_below_the_mean_of_its_chart() -> None:
+    own = np.array([0.15, 0.03, 0.03])
+    assert (leads.moderated(own, 0.01, 3) >= own.mean()).all()
 
 
 def test_the_approximate_variances_are_right() -> None:
@@ -138,11 +176,8 @@ def test_the_approximate_variances_are_right() -> None:
         drawn = np.sort(random.standard_normal((50_000, count)), axis=-1)
         spread = np.ones(2)
         paired = leads.leads(np.zeros((2, count)), spread, 1e9)
-        of_median = paired.margins[0, 1] / norm.isf(leads.MEDIAN_ALPHA)
-        of_half = paired.half_margins[0, 1] / norm.isf(leads.ALPHA)
-        half = drawn[:, : count // 2 + 1].mean(axis=1)
+        of_median = paired.margins[0, 1] / norm.isf(leads.INTERVAL_ALPHA)
         _assert_near(np.median(drawn, axis=1), float(of_median), count)
-        _assert_near(half, float(of_half), count)
 
 
 def _assert_near(drawn: Floats, deviation_of_two: float, count: int) -> None:
@@ -156,8 +191,29 @@ def test_equal_engines_have_no_winner() -> None:
         assert any_winner(Field(cv=cv), 100).share <= 0.01
 
 
-def test_a_tenth_is_found_in_three_repetitions() -> None:
-    assert rates(Field(cv=0.03, ahead=0.1), 100)[0].share >= 0.75
+def test_a_tenth_is_found_in_five_repetitions() -> None:
+    assert rates(Field(repetitions=5, cv=0.03, ahead=0.1), 60)[0].share >= 0.65
+
+
+@pytest.mark.parametrize("odd", (*ODD_CHARTS, *ODD_ENGINES))
+@pytest.mark.parametrize("repetitions", [3, 5])
+def test_an_odd_chart_seldom_has_a_false_winner(odd: str, repetitions: int) -> None:
+    contest = Field(repetitions=repetitions, equal=2, odd=odd)
+    assert any_winner(contest, 600).share <= 0.055
+
+
+@simulation
+@pytest.mark.parametrize("repetitions", REPETITIONS)
+@pytest.mark.parametrize("odd", ODD)
+def test_noise_of_its_own_does_not_decide_a_chart(odd: str, repetitions: int) -> None:
+    """4 % is the bar; an engine of two modes cannot be known in fewer than nine."""
+    contest = Field(repetitions=repetitions, equal=2, odd=odd)
+    most = 0.056 if odd == TWO_MODES and repetitions < 9 else 0.04
+    for kind in (contest, replace(contest, engines=2)):
+        found = any_winner(kind, 12_000 // repetitions)
+        assert found.share - 2 * found.error <= most
+    wrong, right = rates(replace(contest, ahead=-0.03), 12_000 // repetitions)
+    assert wrong.share <= right.share + 2 * right.error
 
 
 @simulation
@@ -166,11 +222,8 @@ def test_a_tenth_is_found_in_three_repetitions() -> None:
 def test_at_most_one_chart_of_equal_engines_in_a_hundred_has_a_winner(
     repetitions: int, cv: float | str
 ) -> None:
-    """1.1 % in the worst case, in which each cell has another noise."""
-    contest = Field(repetitions=repetitions, cv=cv)
-    most = 0.014 if (repetitions, cv) == (3, CELLS) else 0.01
-    found = any_winner(contest, 2400 // repetitions)
-    assert found.share - 2 * found.error <= most
+    found = any_winner(Field(repetitions=repetitions, cv=cv), 2400 // repetitions)
+    assert found.share - 2 * found.error <= 0.01
 
 
 @simulation
@@ -179,11 +232,10 @@ def test_at_most_one_chart_of_equal_engines_in_a_hundred_has_a_winner(
 def test_two_equal_engines_ahead_of_the_others_seldom_have_a_winner(
     repetitions: int, cv: float | str
 ) -> None:
-    """2 % is the nominal rate of both directions."""
     contest = Field(repetitions=repetitions, cv=cv, equal=2)
-    assert any_winner(contest, 1200 // repetitions).share <= 0.04
+    assert any_winner(contest, 1200 // repetitions).share <= 0.02
     alone = Field(repetitions=repetitions, cv=cv, engines=2, blocks=1)
-    assert any_winner(alone, 2400 // repetitions).share <= 0.045
+    assert any_winner(alone, 2400 // repetitions).share <= 0.04
 
 
 @simulation
@@ -192,8 +244,9 @@ def test_two_equal_engines_ahead_of_the_others_seldom_have_a_winner(
 def test_power_does_not_fall_with_the_repetitions(
     cv: float | str, ahead: float
 ) -> None:
+    """Six have no more than five: both must be led without exception."""
     found: list[Rate] = []
-    for repetitions in (3, 4, 5, 6, 7, 9, 11, 15, 21, 31):
+    for repetitions in (3, 4, 5, 7, 8, 9, 12, 15, 21, 31):
         contest = Field(repetitions=repetitions, cv=cv, ahead=ahead)
         found.append(rates(contest, 1200 // repetitions)[0])
     for fewer, more in itertools.pairwise(found):
@@ -202,10 +255,17 @@ def test_power_does_not_fall_with_the_repetitions(
 
 
 @simulation
-def test_a_tenth_at_three_per_cent_noise_is_found_in_four_of_five_charts() -> None:
-    found, other = rates(Field(cv=0.03, ahead=0.1), 1000)
-    assert found.share >= 0.8
+def test_a_tenth_at_three_per_cent_noise_is_found_in_seven_of_ten_charts() -> None:
+    found, other = rates(Field(repetitions=5, cv=0.03, ahead=0.1), 1000)
+    assert found.share + 2 * found.error >= 0.7
     assert other.share == 0
+
+
+@simulation
+def test_engines_that_differ_by_two_per_cent_have_no_winner() -> None:
+    contest = Field(repetitions=31, cv=0.01, ahead=0.02)
+    assert any_winner(contest, 40).share <= 0.01
+    assert rate(simulated(1, contest, 40).level(0.05)).share > 0.9
 
 
 @simulation
