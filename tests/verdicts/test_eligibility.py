@@ -98,6 +98,30 @@ def test_a_chart_in_which_one_cell_is_too_short_ranks_nobody(tmp_path: Path) -> 
     assert sentence in sentences.verdict_rest(comparison.compare(run))
 
 
+@pytest.mark.parametrize(("speed", "ranked"), [(900.0, True), (1900.0, False)])
+def test_a_cell_with_too_large_a_cache_is_missed_only_if_it_is_the_fastest(
+    tmp_path: Path, speed: float, ranked: bool
+) -> None:
+    """Beta has a cache that holds all of its data."""
+    flags = {**synthetic_run.FLAGS, "cache_size": 1000}
+    rates = ("baseline", "Baseline", {"readrandom": 1000.0})
+    engines = synthetic_run.ENGINES[:3]
+    plan = synthetic_run.plan(engines, [rates], flags=flags)
+    of_engines = plan["scenarios"][0]["flags"]
+    of_engines["beta-tree"] = {**of_engines["beta-tree"], "cache_size": 1 << 30}
+    speeds = {"alpha": 1500.0, "beta-tree": speed, "gamma": 1000.0}
+    lines = synthetic_run.lines_of(
+        plan,
+        lambda cell, n: synthetic_records.line(cell, n, speeds[cell["engine"]] + n),
+    )
+    run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
+    (chart,) = comparison.compare(run).charts
+    assert bool(chart.accepted) == ranked
+    assert chart.rows[1].unranked and chart.rows[1].off_best is None
+    if ranked:
+        assert [*chart.accepted[0].medians_ns] == ["alpha", "gamma"]
+
+
 def test_a_fill_that_the_time_limit_ended_is_not_ranked(tmp_path: Path) -> None:
     """Gamma was stopped in this scenario; what it wrote says nothing of the rest."""
     run = load_run(synthetic_run.write_varied(tmp_path))
