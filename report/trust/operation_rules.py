@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from report.model.plan import FLOOR
 from report.model.record import Record, count_of, passes_of
 from report.trust.rule import AUDIT, Context, Rule
 
@@ -16,7 +17,9 @@ def known_benchmark(record: Record, context: Context) -> str:
 
 
 def verified(record: Record, context: Context) -> str:
-    """Check that a record is verified unless the engine stores no data."""
+    """Check that a record is verified unless the engine is a floor without data."""
+    if not context.stores and not context.is_floor:
+        return f'the engine stores nothing, but its role is not "{FLOOR}"'
     verified = record["verified"]
     return "" if verified is context.stores else f"verified is {verified}"
 

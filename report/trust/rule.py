@@ -25,6 +25,7 @@ class Context:
     flags: Flags = field(default_factory=dict)  # resolved
     fill: Sequence[str] = ()  # what filled its database, if the scenario sets that
     stores: bool = True  # False: the engine keeps no data, so nothing is verified
+    is_floor: bool = False  # whether its role lets it keep none
     latency: bool = False  # whether it is the repetition that times each call
     regime: Regime | None = None  # of its scenario
     process_ns: int | None = None  # wall time of its process, if the runner asks

@@ -177,8 +177,8 @@ def _expected(plan: Plan, call: DriverCall) -> Expected:
 def _context(plan: Plan, call: DriverCall) -> Context:
     if call.measured:
         return context_of_cell(plan, call.cell, call.latency)
-    description = plan.engine(call.cell.engine).description
-    context = context_of(description, call.benchmark, flags_of(plan, call))
+    engine, flags = plan.engine(call.cell.engine), flags_of(plan, call)
+    context = context_of(engine.description, call.benchmark, flags, role=engine.role)
     if call.benchmark == AUDIT and not context.kind:
         return replace(context, benchmark=BENCHMARKS[AUDIT])
     return context

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from report.config.config_types import VARIANT, Config, EngineConfig
-from report.model.plan import Engine
+from report.model.description import Description
+from report.model.plan import FLOOR, Engine
 from report.terms.rulebook import Flags
 from scripts.machine.child_process import Executor
 from scripts.planning.disk_room import DiskFull, looks_full
@@ -68,8 +69,9 @@ def _find(
         remedy = f"{engine.plugin} does not exist"
         remedy += f"; build it, or correct 'plugin' in {engine.file}"
     try:
-        description = describe(executor, program, engine.executable, scratch, remedy)
-        checksum = program.sha256()
+        answer = describe(executor, program, engine.executable, scratch, remedy)
+        _check_role(engine, answer)
+        description, checksum = answer, program.sha256()
     except NotUsable as reason:
         if looks_full(scratch, str(reason)):
             raise DiskFull(f"the data directory {scratch.parents[1]}") from None
@@ -89,3 +91,12 @@ def _find(
         group=config.group(engine),
         known_failures=config.known_failures(engine),
     )
+
+
+def _check_role(engine: EngineConfig, description: Description) -> None:
+    """Raise NotUsable if an engine stores nothing, but is to be compared."""
+    if description.stores or engine.role == FLOOR:
+        return
+    problem = "it stores nothing, so none of its work can be verified; "
+    problem += "remove the row" if engine.variant_of else f'expected "{FLOOR}"'
+    raise NotUsable(f"{engine.file}: engine[{engine.name}].role: {problem}")

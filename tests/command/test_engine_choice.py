@@ -137,6 +137,29 @@ def test_a_prediction_selects_in_the_same_way(lab: Lab) -> None:
     assert "left out, because not built: gone-lsm" in done.stderr
 
 
+@pytest.mark.parametrize("role", ["", "reference"])
+def test_what_stores_nothing_is_not_measured_unless_it_is_a_floor(
+    lab: Lab, role: str
+) -> None:
+    lab.engine("idle", "floor", role)
+    more = 'variant_of = "nothing"\n'
+    lab.engine("nothing-else", None, role="variant", more=more)
+    lab.install("nothing", "floor")
+    words = ("lab", "-e", "idle,nothing,nothing-else,one", "-n", "1")
+    assert lab.call("run", *words).returncode == 3
+    assert {line["engine"]: line["status"] for line in lab.lines()} == {
+        **{"one": "ok", "nothing": "ok"},
+        **{"idle": "missing", "nothing-else": "missing"},
+    }
+    (idle,) = lab.by_cell()["idle/readseq"]
+    assert "engines.toml: engine[idle].role: " in idle["reason"]
+    sides = ("--a", str(lab.root / "build"), "--aa", "--no-counts")
+    lab.results.rename(lab.root / "runs")
+    done = lab.call("ab", *words[:3], *sides)
+    assert "engine[idle].role: " in done.stderr
+    assert {line["engine"] for line in lab.lines()} == {"nothing", "one"}
+
+
 def test_lists_select_too_and_show_what_is_missing(lab: Lab) -> None:
     listed = lab.call("list", "engines", "--json", "-e", "lsm")
     entries = json.loads(listed.stdout)["engines"]

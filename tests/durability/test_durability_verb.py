@@ -107,8 +107,10 @@ def test_an_engine_that_is_named_and_cannot_run_ends_with_3(lab: Lab) -> None:
     lab.engine("broken", "crash_tested")
     lab.executable("broken").write_text("#!/bin/sh\nexit 1\n")
     lab.engine("absent", None)
-    words = ("durability", "tiny", "-e", "broken,absent,crash-tested")
+    lab.engine("idle", "floor")
+    words = ("durability", "tiny", "-e", "broken,absent,idle,crash-tested")
     why = {"broken": "--describe failed", "absent": "not built: scripts/setup --with"}
+    why["idle"] = "engine[idle].role"
     dry = lab.call(*words, "--dry-run", "--json")
     done, again = lab.call(*words), lab.call("resume", "@last")
     assert (dry.returncode, done.returncode, again.returncode) == (0, 3, 3)

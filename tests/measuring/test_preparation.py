@@ -46,7 +46,7 @@ def test_a_database_that_its_audit_refutes_is_not_measured(lab: Lab) -> None:
 
 
 def test_an_engine_that_stores_nothing_needs_no_audit(lab: Lab) -> None:
-    lab.engine("none", "floor")
+    lab.engine("none", "floor", role="floor")
     assert lab.call("run", "lab", "-n", "1").returncode == 0
     assert {line["status"] for line in lab.lines()} == {"ok"}
 

@@ -102,6 +102,27 @@ def test_an_engine_that_stores_nothing_has_no_audit(tmp_path: Path) -> None:
     assert {cell.status for cell in run.cells.values()} == {"ok"}
 
 
+@pytest.mark.parametrize("role", ["", "reference"])
+@pytest.mark.parametrize("verified", [True, False])
+def test_what_stores_nothing_has_no_rate_and_no_rank_unless_it_is_a_floor(
+    tmp_path: Path, role: str, verified: bool
+) -> None:
+    def change(plan: dict[str, Any], lines: Lines) -> None:
+        plan["engines"][0]["role"] = role
+        plan["engines"][0]["describe"]["stores"] = False
+        for line in (x for x in lines if x["engine"] == "alpha" and not verified):
+            line |= {"verified": False, "audit": None, "digest": "0" * 16}
+            line |= {"found": 0, "bytes": 0 if line["found"] else line["bytes"]}
+
+    run = read(tmp_path, change)
+    cells = [cell for name, cell in run.cells.items() if name.engine == "alpha"]
+    assert {(cell.status, cell.rates) for cell in cells} == {("wrong", ())}
+    standings = comparison.compare(run).standings
+    assert "alpha" not in {s.engine.name for s in standings if s.won}
+    rows = csv.DictReader(io.StringIO(csv_format.render(run)))
+    assert {r["ops_per_sec"] for r in rows if r["engine"] == "alpha"} == {""}
+
+
 @pytest.mark.parametrize("chart", [READ, WRITE])
 def test_cells_with_disagreeing_digests_are_not_ranked(
     tmp_path: Path, chart: tuple[str, str]

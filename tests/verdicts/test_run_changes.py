@@ -242,6 +242,7 @@ def test_an_unverified_answer_is_not_a_dispute(tmp_path: Path) -> None:
 
     def storeless(document: Document) -> None:
         document["engines"][1]["describe"]["stores"] = False
+        document["engines"][1]["role"] = "floor"
 
     runs = []
     for name, digest in ((BASE, "0" * 16), (NEW, "f" * 16)):
