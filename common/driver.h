@@ -197,16 +197,6 @@ class Session {
     throw std::logic_error("the driver has one level of durability");
   }
 
-  // Gets `keys`, one value for each.  The views are valid as long as that of a
-  // Get().  Called only if Driver::gets_blocks, in measurements that time no
-  // single call, with at most 64 keys.
-  // REQUIRES: keys.size() == values.size()
-  virtual void GetBlock(std::span<const std::string_view> keys,
-                        std::span<std::optional<std::string_view>> values) {
-    static_cast<void>(keys), static_cast<void>(values);
-    throw std::logic_error("the driver gets no blocks");
-  }
-
   // Calls `visit` for entries in bytewise key order until it returns false or
   // no entry is left.  kForward starts at the first key at or after `start`,
   // kBackward at the last key at or before it.  An empty `start` means the
@@ -312,7 +302,6 @@ struct Driver {
   bool mixes_durability = false;
 
   // Of engines in other languages.
-  bool gets_blocks = false;       // offers Session::GetBlock(): calls cost much
   bool (*rehearses)() = nullptr;  // not null: compiled just in time, and slow
                                   // until it has run; true: is to be warmed up
   bool hides_barriers = false;  // calls the kernel itself: they are not counted

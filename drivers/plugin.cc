@@ -116,25 +116,6 @@ class PluginSession final : public Session {
     return ToView(value);
   }
 
-  void GetBlock(std::span<const std::string_view> keys,
-                std::span<std::optional<std::string_view>> values) override {
-    keys_.resize(keys.size());
-    values_.resize(keys.size());
-    std::ranges::transform(keys, keys_.begin(), ToBytes);
-    kvm_error error;
-    *error.text = '\0';
-    const kvm_status status = Contained("get_block", [&] {
-      return plugin.get_block(session_, keys_.data(), keys_.size(),
-                              values_.data(), &error);
-    });
-    if (status != KVM_OK) [[unlikely]]
-      Check(status, "get_block", error);
-    for (size_t i = 0; i < values.size(); ++i) {
-      values[i].reset();
-      if (values_[i].data != nullptr) values[i] = ToView(values_[i]);
-    }
-  }
-
   void Scan(std::string_view start, Order order,
             const Visitor& visit) override {
     Scanning scanning{visit};
@@ -150,9 +131,7 @@ class PluginSession final : public Session {
 
  private:
   void* session_ = nullptr;
-  // Members to reuse their memory.
-  std::vector<kvm_update> updates_;
-  std::vector<kvm_bytes> keys_, values_;
+  std::vector<kvm_update> updates_;  // a member to reuse its memory
 };
 
 // Returns what a plug-in writes as lines "name=value".
@@ -305,7 +284,6 @@ Driver Describe() {
           .open = [](const Options& options) -> std::unique_ptr<Database> {
             return std::make_unique<Plugin>(options);
           },
-          .gets_blocks = plugin.get_block != nullptr,
           .rehearses = [] { return CompilesLate() && jit_warmup; },
           .hides_barriers = (plugin.properties & KVM_OWN_SYSTEM_CALLS) != 0};
 }

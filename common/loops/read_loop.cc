@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <stdexcept>
-#include <vector>
 
 #include "common/loops/blocks.h"
 #include "common/loops/contention.h"
@@ -70,37 +68,6 @@ uint64_t ReadKeys(const ThreadContext& w, size_t cut, Read read) {
   return operations;
 }
 
-// True if gets are passed to the engine in blocks: not if each is timed.
-bool GetsBlocks(const ThreadContext& w) {
-  return w.driver.gets_blocks && !w.meter.times_calls();
-}
-
-// The same with one get for all keys of a block; `compare` is called with the
-// expected answer, the bytes of the key, and the answer.
-template <typename Compare>
-uint64_t ReadBlocks(const ThreadContext& w, size_t cut, Session& session,
-                    Compare compare) {
-  KeysToRead<Alone> keys(w, cut);
-  const KeyBlock& block = keys.block();
-  std::vector<std::string_view> bytes(block.capacity());
-  std::vector<std::optional<std::string_view>> values(block.capacity());
-  uint64_t operations = 0;
-  bool more = true;
-  w.meter.Start();
-  while (more) {
-    const size_t size = keys.Prepare();
-    if (size == 0) break;
-    for (size_t i = 0; i < size; ++i) bytes[i] = block.key(i);
-    session.GetBlock(std::span(bytes).first(size),
-                     std::span(values).first(size));
-    for (size_t i = 0; i < size; ++i) {
-      compare(block.expected(i), bytes[i], values[i]);
-    }
-    more = w.meter.Continue(operations += size);
-  }
-  return operations;
-}
-
 // Ends the loop.  `found` keys were present, with values of `value_bytes` bytes
 // in all.
 LoopResult Finish(const ThreadContext& w, uint64_t operations, uint64_t found,
@@ -127,23 +94,7 @@ LoopResult RunGets(const ThreadContext& w, Session& session) {
   return Finish(w, operations, w.check.found(), w.check.value_bytes());
 }
 
-LoopResult RunGetsByBlock(const ThreadContext& w, Session& session) {
-  const auto compare = [&w](const Expected& ahead, std::string_view,
-                            const auto& value) {
-    w.check.ExpectValue(ahead, value);
-  };
-  const uint64_t operations = ReadBlocks(w, 0, session, compare);
-  return Finish(w, operations, w.check.found(), w.check.value_bytes());
-}
-
 LoopResult RunGetsOfAbsent(const ThreadContext& w, Session& session) {
-  if (GetsBlocks(w)) {
-    const auto compare = [&w](const Expected&, std::string_view key,
-                              const auto& value) {
-      w.check.ExpectAbsent(key, value);
-    };
-    return Finish(w, ReadBlocks(w, 1, session, compare), 0, 0);
-  }
   const auto get = [&](const Expected&, std::string_view key) {
     w.check.ExpectAbsent(key, session.Get(key));
   };
@@ -216,8 +167,7 @@ LoopResult RunReads(const ThreadContext& w, Session& session) {
   switch (w.benchmark.access) {
     case Access::kGet:
       if (others_write) return RunGets<Contended>(w, session);
-      return GetsBlocks(w) ? RunGetsByBlock(w, session)
-                           : RunGets<Alone>(w, session);
+      return RunGets<Alone>(w, session);
     case Access::kGetAbsent:
       return RunGetsOfAbsent(w, session);
     case Access::kSeek:

@@ -169,38 +169,6 @@ func KvmGoGet(handle unsafe.Pointer, key C.kvm_bytes, value *C.kvm_bytes, failur
 	return C.KVM_OK
 }
 
-//export KvmGoGetBlock
-func KvmGoGetBlock(handle unsafe.Pointer, keys *C.kvm_bytes, n C.size_t, values *C.kvm_bytes, failure *C.kvm_error) (status C.kvm_status) {
-	defer contain(failure, begin(&status))
-	session := (*openSession)(handle)
-	all := session.values.empty()
-	at := session.values.hold(all)
-	results := unsafe.Slice(values, n)
-	for i, key := range unsafe.Slice(keys, n) {
-		found, exists, err := session.find(view(key), all)
-		if err != nil {
-			return answer(failure, err)
-		}
-		if !exists {
-			results[i] = C.kvm_bytes{}
-			continue
-		}
-		// Not a pointer to Go's memory, to which the values may have moved.
-		results[i].data = (*C.char)(unsafe.Add(unsafe.Pointer(at), len(all)))
-		results[i].size = C.size_t(len(found) - len(all))
-		all = found
-	}
-	if now := session.values.hold(all); now != at {
-		for i := range results {
-			if results[i].data != nil {
-				offset := uintptr(unsafe.Pointer(results[i].data)) - uintptr(unsafe.Pointer(at))
-				results[i].data = (*C.char)(unsafe.Add(unsafe.Pointer(now), offset))
-			}
-		}
-	}
-	return C.KVM_OK
-}
-
 //export KvmGoScan
 func KvmGoScan(handle unsafe.Pointer, start C.kvm_bytes, backward C.int, visit C.kvm_visit, context unsafe.Pointer, failure *C.kvm_error) (status C.kvm_status) {
 	defer contain(failure, begin(&status))

@@ -54,11 +54,6 @@ static kvm_status Write(void* session, const kvm_update* updates, size_t n,
   return KvmGoWrite(session, (kvm_update*)updates, n, error);
 }
 
-static kvm_status GetBlock(void* session, const kvm_bytes* keys, size_t n,
-                           kvm_bytes* values, kvm_error* error) {
-  return KvmGoGetBlock(session, (kvm_bytes*)keys, n, values, error);
-}
-
 static const char* Version(void) { return KvmGoVersion(); }
 
 static void Guarantees(const char* const* flags, kvm_guarantee result[3]) {
@@ -83,7 +78,6 @@ static kvm_driver driver = {
     .write = Write,
     .get = KvmGoGet,
     .scan = KvmGoScan,
-    .get_block = GetBlock,
 };
 
 const kvm_driver* kvm_driver_get(uint32_t abi) {

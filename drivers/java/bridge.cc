@@ -239,14 +239,6 @@ kvm_status Get(void* session, kvm_bytes key, kvm_bytes* value,
   });
 }
 
-kvm_status GetBlock(void* session, const kvm_bytes* keys, size_t n,
-                    kvm_bytes* values, kvm_error* error) {
-  return Answer(error, [&] {
-    ChannelOf(session).GetBlock({keys, n}, values);
-    return KVM_OK;
-  });
-}
-
 kvm_status Scan(void* session, kvm_bytes start, int backward, kvm_visit visit,
                 void* context, kvm_error* error) {
   return Answer(error, [&] {
@@ -290,7 +282,6 @@ kvm_driver Describe() {
   driver.write = Write;
   driver.get = Get;
   driver.scan = Scan;
-  driver.get_block = GetBlock;
   return driver;
 }
 

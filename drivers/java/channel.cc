@@ -83,23 +83,6 @@ std::optional<kvm_bytes> Channel::Get(kvm_bytes key) {
   return kvm_bytes{output_.data(), static_cast<size_t>(size)};
 }
 
-void Channel::GetBlock(std::span<const kvm_bytes> keys, kvm_bytes* values) {
-  size_t all = 0;
-  for (const kvm_bytes& key : keys) all += sizeof(int32_t) + key.size;
-  Reserve(all);
-  char* to = input_.data();
-  for (const kvm_bytes& key : keys) {
-    PutSize(to, static_cast<int32_t>(key.size));
-    PutBytes(to, key);
-  }
-  Call(methods_.get_block, static_cast<jint>(keys.size()));
-  const char* from = output_.data();
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const int32_t size = TakeSize(from);
-    values[i] = size < 0 ? kvm_bytes{nullptr, 0} : TakeBytes(from, size);
-  }
-}
-
 void Channel::Write(std::span<const kvm_update> updates) {
   size_t all = 0;
   for (const kvm_update& update : updates) {

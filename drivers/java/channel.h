@@ -4,7 +4,6 @@
 // entries back.  Sizes are 32-bit integers, without alignment:
 //
 //   get         key                       ->  value
-//   get_block   (size, key)...            ->  (size or -1, value)...
 //   write       (key size, value size or -1 for a delete, key, value)...
 //   scan        start                     ->  (key size, value size, key,
 //                                              value)... for each chunk
@@ -54,7 +53,6 @@ class Channel {
 
   // The views are valid until the next call.
   std::optional<kvm_bytes> Get(kvm_bytes key);
-  void GetBlock(std::span<const kvm_bytes> keys, kvm_bytes* values);
   void Write(std::span<const kvm_update> updates);
   void Scan(kvm_bytes start, bool is_backward, kvm_visit visit, void* context);
 

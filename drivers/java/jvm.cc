@@ -170,7 +170,6 @@ void LookUpChannel(JNIEnv* env, const std::vector<JNINativeMethod>& natives) {
   methods.input = channel.Method("input", "(Ljava/nio/ByteBuffer;)V");
   methods.output = channel.Method("output", "(Ljava/nio/ByteBuffer;)V");
   methods.get = channel.Method("get", "(I)I");
-  methods.get_block = channel.Method("getBlock", "(I)V");
   methods.write = channel.Method("write", "(I)V");
   methods.scan = channel.Method("scan", "(IZ)V");
   env->RegisterNatives(channel.type(), natives.data(),

@@ -51,7 +51,7 @@ struct JavaMethods {
   jclass bridge, channel, string, throwable;
   jmethodID start, open, session, flush, settle, compact, close_database;
   jmethodID settings, counters, explain, is_unsupported;
-  jmethodID input, output, get, get_block, write, scan;
+  jmethodID input, output, get, write, scan;
 };
 
 // Looks everything up on the first call and registers `natives` as the native

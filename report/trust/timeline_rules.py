@@ -8,7 +8,7 @@ from report.model.record import Record
 from report.trust.rule import ONE_CALL_ALONE, READS, Context, Rule
 
 _MOST_INTERVALS, _LEAST_INTERVALS = 256, 100
-_LARGEST_BLOCK = 64  # gets; Session::GetBlock() in common/driver.h
+_MOST_GETS_OF_CALL = 64  # until method 2, of engines in other languages
 _LEAST_STALL_NS = 100_000_000
 _LISTED_STALLS = 100
 
@@ -39,13 +39,10 @@ def timeline_end(record: Record, context: Context) -> str:
 
 
 def timeline_intervals(record: Record, context: Context) -> str:
-    """Check that a timeline of 256 calls or more has 100 to 256 intervals.
-
-    Reads may cross a binding in blocks; the clock is read between two of them.
-    """
+    """Check that a timeline of 256 calls or more has 100 to 256 intervals."""
     number, calls = len(record["timeline"]), context.calls(record)
-    if context.kind == READS and not context.latency:
-        calls //= _LARGEST_BLOCK
+    if context.kind == READS and not context.latency and record["method"] < 3:
+        calls //= _MOST_GETS_OF_CALL
     least = _LEAST_INTERVALS if number and calls >= _MOST_INTERVALS else 0
     if least <= number <= _MOST_INTERVALS:
         return ""

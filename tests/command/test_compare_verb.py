@@ -243,7 +243,7 @@ DAMAGE: dict[str, tuple[str, Callable[[str], str]]] = {
     ),
     "later method": (
         "run.json",
-        lambda text: text.replace('"method": 2', '"method": 3', 1),
+        lambda text: text.replace('"method": 3', '"method": 4', 1),
     ),
 }
 

@@ -342,6 +342,16 @@ def test_an_engine_that_stores_nothing_makes_few_passes() -> None:
     assert passes_are_enough(few.line, replace(few.context, stores=False)) == ""
 
 
+def test_only_earlier_methods_read_many_keys_between_two_points() -> None:
+    """Until method 2 a call could have 64 keys, and the clock was read after it."""
+    read = honest_records.work("readrandom")
+    loop_ns, ops = read.line["loop_ns"], read.line["ops"]
+    points = [[loop_ns * i // 20, ops * i // 20] for i in range(1, 21)]
+    for method, is_believed in ((2, True), (3, False)):
+        work = read.changed({"timeline": points, "method": method})
+        assert (fault_of_line(work.line, work.context) == "") == is_believed
+
+
 def test_the_documentation_states_every_rule() -> None:
     assert statements() in (ROOT / "report/docs/RECORDS.md").read_text()
     assert all(rule.statement.endswith(".") for rule in RULES)

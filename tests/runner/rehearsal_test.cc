@@ -1,11 +1,10 @@
-// The warm-up of engines that are compiled just in time, and gets in blocks.
+// The warm-up of engines that are compiled just in time.
 
 #include "common/run/rehearsal.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -85,88 +84,6 @@ TEST_F(RehearsalTest, IsOnlyForWhatGetsFaster) {
   EXPECT_FALSE(Rehearse(driver, reads, config_, clock_));
   driver.rehearses = [] { return false; };
   EXPECT_FALSE(Rehearse(driver, reads, config_, clock_));
-}
-
-// The memory driver, which gets blocks one key at a time.
-class BlockDatabase final : public internal::WrappedDatabase {
- public:
-  using WrappedDatabase::WrappedDatabase;
-
-  class BlockSession final : public ForwardingSession {
-   public:
-    using ForwardingSession::ForwardingSession;
-    std::optional<std::string_view> Get(std::string_view key) override {
-      ++single_gets;
-      return inner().Get(key);
-    }
-    void GetBlock(std::span<const std::string_view> keys,
-                  std::span<std::optional<std::string_view>> values) override {
-      ++blocks;
-      for (size_t i = 0; i < keys.size(); ++i) {
-        const auto value = inner().Get(keys[i]);
-        values[i].reset();
-        if (value) values[i] = kept_[i] = *value;
-      }
-      if (swaps && keys.size() > 1) std::swap(values[0], values[1]);
-    }
-
-   private:
-    std::array<std::string, 64> kept_;
-  };
-
-  std::unique_ptr<Session> NewSession() override {
-    return std::make_unique<BlockSession>(WrappedDatabase::NewSession());
-  }
-
-  static inline uint64_t single_gets, blocks;
-  static inline bool swaps;
-};
-
-class BlocksTest : public RunnerFixture {
- protected:
-  BlocksTest() {
-    BlockDatabase::single_gets = BlockDatabase::blocks = 0;
-    BlockDatabase::swaps = false;
-    driver_.gets_blocks = true;
-    driver_.open = [](const Options& options) -> std::unique_ptr<Database> {
-      return std::make_unique<BlockDatabase>(kDriver.open(options));
-    };
-  }
-
-  Measurement Read(std::string_view name) {
-    return Run(driver_, {"filluniquerandom", name})[1];
-  }
-
-  Driver driver_ = Wrapped({});
-};
-
-TEST_F(BlocksTest, AreGotIfNoCallIsTimed) {
-  for (const char* name : {"readrandom", "readmissing", "readhot"}) {
-    SCOPED_TRACE(name);
-    BlockDatabase::blocks = 0;
-    const Measurement blocks = Read(name);
-    EXPECT_EQ(blocks.status, Status::kOk) << blocks.reason;
-    EXPECT_EQ(BlockDatabase::blocks, 8u);  // 500 keys, 64 at a time
-    EXPECT_EQ(BlockDatabase::single_gets, 0u);
-    driver_.gets_blocks = false;
-    const Measurement calls = Read(name);
-    EXPECT_EQ(calls.run.loop.found, blocks.run.loop.found);
-    EXPECT_EQ(calls.digest, blocks.digest);
-    driver_.gets_blocks = true;
-    BlockDatabase::single_gets = 0;
-  }
-}
-
-TEST_F(BlocksTest, AreNotGotIfEachCallIsTimed) {
-  config_.histogram = true;
-  EXPECT_EQ(Read("readrandom").status, Status::kOk);
-  EXPECT_EQ(BlockDatabase::blocks, 0u);
-  EXPECT_EQ(BlockDatabase::single_gets, 500u);
-}
-
-TEST_F(BlocksTest, AreVerified) {
-  BlockDatabase::swaps = true;
-  EXPECT_EQ(Read("readrandom").status, Status::kWrong);
 }
 
 }  // namespace

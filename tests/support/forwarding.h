@@ -26,10 +26,6 @@ class ForwardingSession : public Session {
     return inner_->Get(key);
   }
   void SetDurable(bool durable) override { inner_->SetDurable(durable); }
-  void GetBlock(std::span<const std::string_view> keys,
-                std::span<std::optional<std::string_view>> values) override {
-    inner_->GetBlock(keys, values);
-  }
   void Scan(std::string_view start, Order order,
             const Visitor& visit) override {
     inner_->Scan(start, order, visit);

@@ -52,27 +52,24 @@ def text(run: Run, config: Config) -> str:
             f"`{engine.floor}`" if engine.floor else "",
         )
         rows.append(f"| {' | '.join(cells)} |")
-    rows += ["", "| floor | a get by itself | a get in a block |", "|---|---:|---:|"]
+    rows += ["", "| floor | a get |", "|---|---:|"]
     for floor in (e for e in listed if e.role == "floor" and e.name != HARNESS):
-        single, block = crossing_ns(run, floor.name)
-        rows.append(f"| `{floor.name}` | {single:.0f} ns | {block:.0f} ns |")
+        rows.append(f"| `{floor.name}` | {crossing_ns(run, floor.name):.0f} ns |")
     return "\n".join(rows) + "\n"
 
 
-def crossing_ns(run: Run, floor: str) -> tuple[float, float]:
-    """Return what a get costs above one of the linked floor: by itself, in a block.
+def crossing_ns(run: Run, floor: str) -> float:
+    """Return what a get costs above one of the linked floor, in latency repetitions.
 
-    The repetitions for latency make single calls.  In the others gets cross in blocks,
-    if the binding offers that.
+    Until method 2, the other repetitions had several gets in a call.
     """
     times = []
     for name in (floor, HARNESS):
         cells = (c for c in run.cells.values() if c.name.engine == name)
         cell = next(c for c in cells if c.name.benchmark == GETS)
-        passes = (cell.latencies, cell.repetitions)
-        times.append([statistics.median(map(_op_ns, lines)) for lines in passes])
-    (single, block), (linked_single, linked_block) = times
-    return single - linked_single, block - linked_block
+        times.append(statistics.median(map(_op_ns, cell.latencies)))
+    of_floor, of_linked = times
+    return of_floor - of_linked
 
 
 def _op_ns(line: Measurement) -> float:

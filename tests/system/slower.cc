@@ -45,14 +45,6 @@ class SlowerSession final : public ForwardingSession {
     return inner().Get(key);
   }
 
-  void GetBlock(std::span<const std::string_view> keys,
-                std::span<std::optional<std::string_view>> values) override {
-    if (IsSlower(kGets)) {
-      for (const std::string_view key : keys) GetMore(key);
-    }
-    inner().GetBlock(keys, values);
-  }
-
   // A tenth of the entries is visited twice.
   void Scan(std::string_view start, Order order,
             const Visitor& visit) override {

@@ -87,7 +87,7 @@ def test_a_plug_in_that_breaks_a_rule_is_an_error_that_says_so(
     assert "hello" not in result.stdout
 
 
-@pytest.mark.parametrize("misbehaviour", ["", "smaller", "larger"])
+@pytest.mark.parametrize("misbehaviour", ["", "smaller", "larger", "earlier"])
 def test_fields_may_be_missing_or_unknown(tmp_path: Path, misbehaviour: str) -> None:
     """A plug-in of an older or newer edition of the same version is measured."""
     words = ("--benchmarks=fillseq,readrandom",)

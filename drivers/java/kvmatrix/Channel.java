@@ -46,22 +46,6 @@ final class Channel implements Visitor {
     return value.length;
   }
 
-  /** Gets keys and packs each size, or -1, with the value. */
-  void getBlock(int keys) throws Exception {
-    int from = 0;
-    int to = 0;
-    for (int i = 0; i < keys; ++i) {
-      int size = in.getInt(from);
-      byte[] value = engine.get(input(from + 4, size));
-      from += 4 + size;
-      int valueSize = value == null ? 0 : value.length;
-      reserve(to, 4 + valueSize);
-      out.putInt(to, value == null ? -1 : valueSize);
-      if (value != null) out.put(to + 4, value);
-      to += 4 + valueSize;
-    }
-  }
-
   /** Writes a batch of updates; a value of size -1 is a delete. */
   void write(int updates) throws Exception {
     byte[][] keys = new byte[updates][];

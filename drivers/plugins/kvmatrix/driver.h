@@ -7,8 +7,9 @@
  * calling thread, let an exception pass, or leave threads when a database has
  * been closed (KVM_KEEPS_THREADS): each of these ends the measurement.
  *
- * Fields are only ever appended, to the structs that begin with their size.  A
- * reader ignores what it does not know, and treats what is absent as 0. */
+ * Fields are only ever appended, to the structs that begin with their size; one
+ * that is no longer read keeps its place.  A reader ignores what it does not
+ * know, and treats what is absent as 0. */
 
 #ifndef KVMATRIX_DRIVER_H_
 #define KVMATRIX_DRIVER_H_
@@ -141,10 +142,7 @@ typedef struct kvm_driver {
   kvm_status (*get)(void* session, kvm_bytes key, kvm_bytes* value, kvm_error*);
   kvm_status (*scan)(void* session, kvm_bytes start, int backward, kvm_visit,
                      void* context, kvm_error*);
-  /* Gets `n` keys, for bindings that cost much per call; optional.  The value
-   * of an absent key has data 0.  Valid as long as that of a get. */
-  kvm_status (*get_block)(void* session, const kvm_bytes* keys, size_t n,
-                          kvm_bytes* values, kvm_error*);
+  const void* unused; /* plug-ins of earlier editions have something here */
 } kvm_driver;
 
 /* Returns the driver, which lives as long as the process; 0 if the plug-in does

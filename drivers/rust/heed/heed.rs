@@ -33,7 +33,6 @@ impl Engine for Heed {
         flag(c"writemap", c"bool", c"false", c"write through the memory map (MDB_WRITEMAP)"),
         flag(c"append", c"bool", c"false", c"add keys at the end while they ascend (MDB_APPEND)"),
     ];
-    const BLOCKS: bool = false; // a value is only valid with its transaction
     const PROMISES: [Promise; 3] = [MayBeCorrupt, LosesNewest, LosesNothing];
     const SOURCE: &'static CStr = c"https://docs.rs/heed/0.22/heed/struct.EnvFlags.html";
     type Reader = RoTxn<'static, WithoutTls>;

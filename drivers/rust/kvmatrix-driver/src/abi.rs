@@ -140,15 +140,7 @@ pub struct kvm_driver {
         *mut c_void,
         *mut kvm_error,
     ) -> kvm_status,
-    pub get_block: Option<
-        unsafe extern "C" fn(
-            *mut c_void,
-            *const kvm_bytes,
-            usize,
-            *mut kvm_bytes,
-            *mut kvm_error,
-        ) -> kvm_status,
-    >,
+    pub unused: *const c_void,
 }
 
 // Constant data, as are the texts and flags that it points to.

@@ -43,6 +43,6 @@ pub const fn describe<E: Engine>() -> kvm_driver {
         write: write::<E>,
         get: get::<E>,
         scan: scan::<E>,
-        get_block: if E::BLOCKS { Some(get_block::<E>) } else { None },
+        unused: std::ptr::null(),
     }
 }

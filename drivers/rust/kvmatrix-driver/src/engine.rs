@@ -32,9 +32,6 @@ pub trait Engine: Sized + Send + Sync + 'static {
     const PROMISES: [Promise; 3];
     /// The address where it does.
     const SOURCE: &'static CStr;
-    /// Whether the values of several gets may be kept at once.  If not, each
-    /// get is a call of its own.
-    const BLOCKS: bool = true;
 
     /// What a session reads through, such as a read transaction; it sees all that was committed
     /// before it was made.

@@ -12,17 +12,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// A session, as C sees it.
 pub struct Exported<E: Engine> {
     database: *mut Opened<E>,
-    value: Option<E::Value>,      // the answer of the last get
-    block: Vec<Option<E::Value>>, // those of the last block
+    value: Option<E::Value>, // the answer of the last get
     reader: KeptReader<E::Reader>,
 }
 
 impl<E: Engine> Exported<E> {
-    fn give_up_values(&mut self) {
-        self.value = None;
-        self.block.clear();
-    }
-
     #[inline]
     fn reader(&mut self, database: &Opened<E>) -> Result<&mut E::Reader> {
         let make = || database.engine.reader();
@@ -31,7 +25,7 @@ impl<E: Engine> Exported<E> {
 
     /// Closes what an idle session keeps open.
     pub fn give_up_all(&mut self) {
-        self.give_up_values();
+        self.value = None;
         self.reader.give_up();
     }
 }
@@ -47,7 +41,6 @@ pub unsafe extern "C" fn session<E: Engine>(
         let exported = Box::into_raw(Box::new(Exported::<E> {
             database: database.cast(),
             value: None,
-            block: Vec::new(),
             reader: KeptReader::none(),
         }));
         opened.sessions.lock().expect("no panic").push(Kept(exported));
@@ -77,7 +70,7 @@ pub unsafe extern "C" fn end<E: Engine>(session: *mut c_void) {
 unsafe fn used<'a, E: Engine>(session: *mut c_void) -> (&'a Opened<E>, &'a mut Exported<E>) {
     unsafe {
         let exported = &mut *session.cast::<Exported<E>>();
-        exported.give_up_values();
+        exported.value = None;
         (&*exported.database, exported)
     }
 }
@@ -114,33 +107,6 @@ pub unsafe extern "C" fn get<E: Engine>(
         };
         let kept = exported.value.insert(found);
         unsafe { *value = view(kept.as_ref()) };
-        Ok(KVM_OK)
-    })
-}
-
-pub unsafe extern "C" fn get_block<E: Engine>(
-    session: *mut c_void,
-    keys: *const kvm_bytes,
-    n: usize,
-    values: *mut kvm_bytes,
-    error: *mut kvm_error,
-) -> kvm_status {
-    answer(error, || {
-        // SAFETY: a session, n keys, and the caller's n places for values.
-        let (database, exported) = unsafe { used::<E>(session) };
-        let keys = unsafe { std::slice::from_raw_parts(keys, n) };
-        let values = unsafe { std::slice::from_raw_parts_mut(values, n) };
-        exported.block.reserve(n);
-        for key in keys {
-            let key = unsafe { bytes(key) };
-            let found = database.engine.get(exported.reader(database)?, key)?;
-            exported.block.push(found);
-        }
-        // Only now: a value that keeps its own bytes may move in the vector.
-        for (value, found) in values.iter_mut().zip(&exported.block) {
-            let absent = kvm_bytes { data: std::ptr::null(), size: 0 };
-            *value = found.as_ref().map_or(absent, |v| view(v.as_ref()));
-        }
         Ok(KVM_OK)
     })
 }

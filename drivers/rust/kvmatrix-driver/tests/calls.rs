@@ -155,20 +155,6 @@ fn a_get_finds_what_was_written() {
     close((database, session));
 }
 
-#[test]
-fn the_values_of_a_block_are_valid_together() {
-    let (database, session) = filled(c"false");
-    let keys = ["c", "x", "a"].map(bytes);
-    let mut values = [bytes("?"); 3];
-    let block = DRIVER.get_block.unwrap();
-    let mut error = no_error();
-    let status = unsafe { block(session, keys.as_ptr(), 3, values.as_mut_ptr(), &mut error) };
-    assert_eq!(status, KVM_OK);
-    assert_eq!((text(values[0]), text(values[2])), ("3", "1"));
-    assert!(values[1].data.is_null());
-    close((database, session));
-}
-
 unsafe extern "C" fn visit(context: *mut c_void, entries: *const kvm_entry, n: usize) -> c_int {
     let seen = unsafe { &mut *context.cast::<String>() };
     for entry in unsafe { std::slice::from_raw_parts(entries, n) } {

@@ -87,7 +87,7 @@ fn checks() -> String {
             write,
             get,
             scan,
-            get_block
+            unused
         }
     );
     check_values!(
