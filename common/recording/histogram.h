@@ -40,11 +40,11 @@ class Histogram {
   uint64_t min_ns() const { return min_ns_; }
   uint64_t max_ns() const { return max_ns_; }
 
-  // Returns an upper bound of the latencies up to `percentile`: the upper edge
-  // of its bucket, or max_ns() if that is smaller.  Nothing if fewer than ten
-  // samples lie above the percentile, which would make it a matter of chance:
-  // p99.99 needs 100,000 samples.
-  // REQUIRES: percentile <= 10000
+  // Returns the largest of the latencies up to `percentile`, accurate to 1 %:
+  // the upper edge of its bucket, or max_ns() if that is smaller.  Nothing if
+  // fewer than ten samples lie above the percentile, which would make it a
+  // matter of chance: p99.99 needs 100,000 samples. REQUIRES: percentile <=
+  // 10000
   std::optional<uint64_t> At(Percentile percentile) const;
 
   // A bucket with both ends included.

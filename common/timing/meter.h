@@ -78,8 +78,8 @@ class Meter {
   void Start();
 
   // Called before a call of `operations` operations is prepared.  False if an
-  // open loop has scheduled that call after the time limit; the limit has then
-  // passed, and the loop must end.
+  // open loop has scheduled that call after the time limit, or is saturated;
+  // the limit has then passed, and the loop must end.
   bool IsInTime(uint64_t operations) {
     return !open_loop_ || duration_ns_ == 0 || IsDueInTime(operations);
   }

@@ -47,8 +47,9 @@ struct OpenLoopFigures {
   // True if the engine cannot sustain the rate: it achieved less than 99 % of
   // it.  Latencies then grow with the duration of the loop and say nothing
   // else.
+  static constexpr double kLeastAchieved = 0.99;
   bool saturated() const {
-    return achieved_ops_per_sec < 0.99 * offered_ops_per_sec;
+    return achieved_ops_per_sec < kLeastAchieved * offered_ops_per_sec;
   }
 };
 
@@ -77,7 +78,7 @@ struct Swing {
 // of its latency: no coordinated omission.
 //
 //   loop.Start(clock.NowNs());
-//   while (loop.DueNs(n) < limit_ns) {
+//   while (loop.DueNs(n) < limit_ns && !loop.IsSaturatedBy(limit_ns)) {
 //     loop.Await(n);
 //     ... a call of n operations ...
 //     loop.Finish();
@@ -118,6 +119,14 @@ class OpenLoop {
   uint64_t DueNs(uint64_t operations) const {
     const double due_ns = std::min(NextScheduleNs(operations), kNeverNs);
     return start_ns_ + static_cast<uint64_t>(due_ns);
+  }
+
+  // True if the loop is saturated whatever follows, as long as no later call is
+  // due after `ns`: so much later did the last one end.
+  bool IsSaturatedBy(uint64_t ns) const {
+    return static_cast<double>(ended_ns_ - start_ns_) *
+               OpenLoopFigures::kLeastAchieved >
+           static_cast<double>(ns - start_ns_);
   }
 
   // No further call follows, and none was due before `ns`.

@@ -10,7 +10,7 @@ Columns = tuple[tuple[str, str], ...]  # title and meaning
 PERCENTILES: Columns = (
     ("p50", "half of the calls took this long or less"),
     ("p90", "9 of 10 calls took this long or less"),
-    ("p99", "99 of 100; accurate to 0.8 %, rounded up"),
+    ("p99", "99 of 100; accurate to 1 %"),
     ("p99.9", "999 of 1,000"),
     ("p99.99", "9,999 of 10,000"),
     ("max", "longest call, exact"),

@@ -230,6 +230,44 @@ TEST_F(OpenLoopRuns, KeepTheWritesDoneWithinTheTimeLimit) {
   EXPECT_LT(all[0].run.loop.operations, 30u);
 }
 
+// The calls that become due during a stall are the slowest ones.
+TEST_F(OpenLoopRuns, MeasureWhatIsDueInAStallThatOutlastsTheLimit) {
+  config_.num = 30'000;
+  config_.rate_ops_per_sec = 20'000;
+  config_.duration_ns = 1'000 * kMilli;
+  const auto run = [this](uint64_t stall_ns) {
+    Behaviour behaviour;
+    bool is_over = false;
+    behaviour.write = [&](Session& session, std::span<const Update> batch) {
+      const bool stalls = !is_over && clock_.now_ns >= 996 * kMilli;
+      is_over |= stalls;
+      clock_.now_ns += stalls ? stall_ns : kMicro;
+      session.Write(batch);
+    };
+    clock_.now_ns = 0;
+    return Run(Wrapped(behaviour), {"fillseq"}).front();
+  };
+  const Measurement quick = run(kMicro), stalled = run(9 * kMilli);
+  EXPECT_EQ(stalled.run.trace.latency->count(),
+            quick.run.trace.latency->count());
+  EXPECT_LT(*quick.run.trace.latency->At(9990), kMilli);
+  EXPECT_GT(*stalled.run.trace.latency->At(9990), 5 * kMilli);
+  EXPECT_TRUE(stalled.run.trace.truncated);
+  // One that cannot be made good is saturated: the calls are left out.
+  const Measurement saturated = run(20 * kMilli);
+  EXPECT_FALSE(saturated.run.trace.latency);
+  EXPECT_TRUE(saturated.run.trace.open_loop->saturated());
+}
+
+TEST_F(OpenLoopRuns, EndSoonAfterTheLimitIfSaturated) {
+  config_.rate_ops_per_sec = 100'000'000;  // the engine can do 512,000
+  config_.duration_ns = 100 * kMilli;
+  const Measurement m = Run(Wrapped(Stalling()), {"fillseq"}).front();
+  EXPECT_TRUE(m.run.trace.open_loop->saturated());
+  EXPECT_LE(m.run.loop.loop_ns,
+            125 * kMilli);  // one stall may be the last call
+}
+
 // A loop that has completed its work does not wait for the limit.
 TEST_F(OpenLoopRuns, EndWithTheirLastCallIfThatComesFirst) {
   config_.num = 2;
