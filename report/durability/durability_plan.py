@@ -55,6 +55,7 @@ class DurabilityPlan:
     binaries: Mapping[str, str]  # engine -> SHA-256 of its executable
     machine: Mapping[str, Any]
     missing: Mapping[str, str] = field(default_factory=dict)  # engine -> why
+    harness: Mapping[str, Any] = field(default_factory=dict)  # see Plan
 
     def setting(self, name: str) -> PlannedSetting:
         """Return a setting by its full name."""
@@ -75,6 +76,7 @@ class DurabilityPlan:
             "binaries": dict(self.binaries),
             "missing": dict(self.missing),
             "machine": dict(self.machine),
+            **({"harness": dict(self.harness)} if self.harness else {}),
         }
 
 
@@ -110,5 +112,6 @@ def read_durability_plan(path: Path) -> tuple[DurabilityPlan, dict[str, Any]]:
         binaries=document["binaries"],
         machine=document["machine"],
         missing=document.get("missing", {}),
+        harness=document.get("harness", {}),
     )
     return plan, document

@@ -152,6 +152,7 @@ def ab_plan_document(plan: AbPlan) -> dict[str, Any]:
         "counted": plan.counted,
         **({"shard": _shard_document(plan, plan.shard)} if plan.shard else {}),
         **({"machines": dict(plan.machines)} if plan.machines else {}),
+        **({"harness": dict(plan.harness)} if plan.harness else {}),
     }
 
 
@@ -252,5 +253,6 @@ def _side(
         cells=cells,
         order=tuple(CellGroup(1, (index,)) for index in range(len(cells))),
         machine=document["machine"],
+        harness=document.get("harness") or {},
         method=document["method"],
     )

@@ -106,6 +106,11 @@ class AbPlan:
         return self.a.machine
 
     @property
+    def harness(self) -> Mapping[str, object]:
+        """The commit of kvmatrix that planned it: see Plan."""
+        return self.a.harness
+
+    @property
     def cells(self) -> tuple[CellName, ...]:
         """The cells, the same on both sides."""
         return self.a.cells

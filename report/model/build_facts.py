@@ -73,6 +73,14 @@ def machine_line(plan: Plan | AbPlan) -> str:
     return f"{count}: {words}" if words else count
 
 
+def harness_line(harness: Mapping[str, object]) -> str:
+    """Describe the kvmatrix that planned a run; "" if the run is from before that."""
+    if not harness:
+        return ""
+    changed = ", with changes that are in no commit" if harness.get("dirty") else ""
+    return f"commit {harness.get('commit') or 'unknown'} of kvmatrix{changed}"
+
+
 def machine_words(machine: Mapping[str, object]) -> str:
     """Describe a machine in one line, without facts that are unknown or differ."""
     facts = (

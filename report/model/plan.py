@@ -241,6 +241,8 @@ class Plan:
     canary: tuple[int, ...] = ()
     shard: Shard | None = None  # None: all of the plan
     machines: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    # "commit" of kvmatrix, and whether its files were changed ("dirty"); {}: unknown.
+    harness: Mapping[str, object] = field(default_factory=dict)
     schema: int = SCHEMA
     method: int = METHOD
 

@@ -55,7 +55,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "cells": [asdict(cell) for cell in plan.cells],
         "order": [[group.repetition, list(group.cells)] for group in plan.order],
         "machine": dict(plan.machine),
-        **_if_any(plan, "not_durable", "no_regime", "machines"),
+        **_if_any(plan, "harness", "not_durable", "no_regime", "machines"),
         **({"canary": list(plan.canary)} if plan.canary else {}),
         **({"shard": asdict(plan.shard)} if plan.shard else {}),
         "settings_sha256": sha256_of_settings(plan),
@@ -177,7 +177,7 @@ def plan_of(document: Document, place: Path) -> Plan:
         no_regime=document.get("no_regime") or "",
         canary=_units_of(document.get("canary") or (), order, f"{place}: canary"),
         shard=_shard_of(document.get("shard"), order, f"{place}: shard"),
-        machines=document.get("machines") or {},
+        **{key: document.get(key) or {} for key in ("machines", "harness")},
         schema=document["schema"],
         method=document["method"],
     )
@@ -195,6 +195,7 @@ def shard_plan_of(document: Document, place: Path, like: Plan) -> Plan:
         machine=document["machine"],
         shard=_shard_of(document.get("shard"), like.order, f"{place}: shard"),
         machines=document.get("machines") or {},
+        harness=document.get("harness") or {},
     )
 
 

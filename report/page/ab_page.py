@@ -89,6 +89,7 @@ def render(result: AbResult) -> str:
         started=provenance.started(run.plan.run),
         command=repeated_command(run.plan.command),
         machine=build_facts.machine_line(run.plan),
+        harness=build_facts.harness_line(run.plan.harness),
         machines=ab_machines.machines(result),
         machine_rule=ab_machines.MACHINE_RULE,
         summary=ab_words.summary(result),

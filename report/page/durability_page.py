@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from report.durability import passport_tables as tables
 from report.durability.durability_folder import RecordedDurability, final_trials
 from report.durability.passport import passport_of
+from report.model.build_facts import harness_line
 from report.page import frame
 from report.page.identity import look
 
@@ -36,6 +37,7 @@ def render(recorded: RecordedDurability) -> str:
         None,
         (),
         plan=plan,
+        harness=harness_line(plan.harness),
         lede=tables.summary_sentence(passport),
         left=len(plan.trials) - len(done) + failed,
         engines=engines,

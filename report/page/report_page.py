@@ -95,6 +95,7 @@ def render(run: Run) -> str:
         started=provenance.started(run.plan.run),
         command=repeated_command(run.plan.command),
         machine=build_facts.machine_line(run.plan),
+        harness=build_facts.harness_line(run.plan.harness),
     )
 
 

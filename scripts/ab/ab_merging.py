@@ -30,7 +30,12 @@ from report.terms.documents import ResultsError
 from report.verdict.ab_judge import judge_ab
 from report.verdict.ab_verdicts import suspects
 from scripts.ab.ab_schedule import shuffled
-from scripts.fleet.merged_machines import check_known, environment_of, in_common
+from scripts.fleet.merged_machines import (
+    check_known,
+    common_harness,
+    environment_of,
+    in_common,
+)
 from scripts.fleet.merging import of_run
 from scripts.fleet.plan_likeness import PlannedRun, differences_of, overlap
 
@@ -190,8 +195,10 @@ def _plan(
     machines: Mapping[str, Mapping[str, object]],
 ) -> AbPlan:
     plan, command = parts[0].plan, min(part.plan.command for part in parts)
+    machine = in_common([*machines.values()])
+    harness = common_harness([part.plan for part in parts])
     a, b = (
-        replace(side, run=run, command=command, machine=in_common([*machines.values()]))
+        replace(side, run=run, command=command, machine=machine, harness=harness)
         for side in (plan.a, plan.b)
     )
     named = {name: machines[name] for name in sorted(machines)}

@@ -33,14 +33,16 @@ from scripts.ab.ab_stages import AbSchedule
 from scripts.ab.count_pass import count_cells
 from scripts.fleet.plan_likeness import PlannedRun, check_like
 from scripts.fleet.shard_request import ShardRequest
+from scripts.machine.checkout import harness_of
 from scripts.machine.host import identity
 from scripts.machine.probes import Progress
 from scripts.measure.events import Notice, View
 from scripts.measure.loop import Loop, Schedule
-from scripts.measure.runner import Request, Runner
+from scripts.measure.runner import Request, Runner, other_harness
 from scripts.measure.session import RecordedSession, Session
 from scripts.planning.resume_check import CannotResume
 from scripts.store.run_places import (
+    ROOT,
     CannotStart,
     new_name,
     refuse_small_disk,
@@ -108,7 +110,7 @@ class AbSession(Session[AbPlan]):
         machine, results = self.runner.machine, self.runner.places.results
         name = new_name(results, f"ab-{run.plan.suite.name}")
         a, b = (
-            replace(side, run=name, machine=identity(machine))
+            replace(side, run=name, machine=identity(machine), harness=harness_of(ROOT))
             for side in (run.plan.a, run.plan.b)
         )
         plan = replace(run.plan, a=a, b=b)
@@ -196,6 +198,7 @@ class AbSession(Session[AbPlan]):
             for side, runner in self.sides.items()
             for note in runner.warnings(plan.sides[side], ())
         ]
+        notices += other_harness(plan.harness)
         if why := plan.a.not_durable:
             notices.append(Notice(f"no durable write is measured: {why}", "warn"))
         if same_executables(plan) and not plan.same_build:

@@ -32,6 +32,7 @@ from scripts.durability.engine_settings import settings_of
 from scripts.durability.replay import check_flags, description_of, replay
 from scripts.durability.requisites import requisites
 from scripts.durability.trial_plan import planned_trials
+from scripts.machine.checkout import harness_of
 from scripts.machine.host import identity
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.runner import Runner, open_runner
@@ -47,6 +48,7 @@ from scripts.show.durability_view import (
 )
 from scripts.show.output import Output, print_note, say, say_json
 from scripts.store.run_places import (
+    ROOT,
     CannotStart,
     RunPlaces,
     new_name,
@@ -218,6 +220,7 @@ def _plan(
         binaries={e.name: e.binary_sha256 for e in engines},
         machine=identity(runner.machine),
         missing=missing,
+        harness=harness_of(ROOT),
     )
 
 

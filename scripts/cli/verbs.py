@@ -1,7 +1,5 @@
 """The kvmatrix command: a group whose verbs are imported when they are needed."""
 
-from pathlib import Path
-
 import click
 
 from scripts.machine.system_access import SystemAccess
@@ -28,16 +26,12 @@ _VERBS = {
 
 def _print_version(ctx: click.Context, _param: object, is_given: bool) -> None:
     """Print the commit of this checkout and the licence, and exit."""
-    from scripts.basis.commands import output_of
+    from scripts.machine.checkout import harness_of
 
     if not is_given:
         return
-    command = ("git", "-C", str(ROOT), "rev-parse", "--show-toplevel", "HEAD")
-    top, _, commit = output_of(command).partition("\n")
-    is_own = bool(top) and Path(top) == ROOT  # not of a repository around an archive
-    click.echo(
-        f"kvmatrix, commit {commit[:12] if is_own else 'unknown'}, Apache License 2.0"
-    )
+    commit = harness_of(ROOT)["commit"] or "unknown"
+    click.echo(f"kvmatrix, commit {commit[:12]}, Apache License 2.0")
     ctx.exit()
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from report.model.ab_plan import AbPlan
 from report.model.build_facts import DIFFERS
+from report.model.plan import Plan
 from report.terms.checksum import KEY
 from report.terms.documents import ResultsError
 
@@ -31,6 +33,12 @@ def in_common(machines: Sequence[Mapping[str, object]]) -> dict[str, object]:
         key: found[0] if all(value == found[0] for value in found) else DIFFERS
         for key, found in values.items()
     }
+
+
+def common_harness(plans: Sequence[Plan | AbPlan]) -> Mapping[str, object]:
+    """Return the commit that planned all of these; {} if they have several."""
+    first = plans[0].harness
+    return first if all(plan.harness == first for plan in plans) else {}
 
 
 def environment_of(

@@ -41,7 +41,12 @@ from report.terms.documents import (
 )
 from report.terms.recorded_command import repeated_command
 from scripts.fleet.machine_notes import clock_notes, machine_notes
-from scripts.fleet.merged_machines import check_known, environment_of, in_common
+from scripts.fleet.merged_machines import (
+    check_known,
+    common_harness,
+    environment_of,
+    in_common,
+)
 from scripts.fleet.plan_likeness import PlannedRun, differences_of, matrix, overlap
 from scripts.planning.blocks import Block, blocks_of
 from scripts.planning.order import cell_of, missing_repetitions
@@ -231,6 +236,7 @@ def merged(
         run=run,
         command=min(part.plan.command for part in parts),
         machine=in_common([*machines.values()]),
+        harness=common_harness([part.plan for part in parts]),
         machines={name: machines[name] for name in sorted(machines)},
         shard=None,
     )

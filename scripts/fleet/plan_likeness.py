@@ -21,7 +21,9 @@ Holder = tuple[Path, Shard | AbShard | None]
 _ENGINES, _PASSPORTS = "engines", "passports"
 # Of run.json and ab.json: what differs between the shards of a run.  All else is the
 # matrix, which they have in common.
-_OF_ONE_SHARD = ("run", "command", "machine", "machines", "shard", "checksum")
+_OF_ONE_SHARD = (
+    *("run", "command", "machine", "machines", "shard", "harness", "checksum"),
+)
 
 
 def matrix(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from scripts.measure.driver_call import RunContext
 from scripts.measure.events import Notice, RunProgress
 from scripts.measure.loop import CanaryFailed, Finished, Loop, Schedule, Task
 from scripts.measure.repetition import task_of
+from scripts.measure.runner import other_harness
 from scripts.measure.session import RecordedSession, Session
 from scripts.planning.canary import canary_failure
 from scripts.planning.order import (
@@ -139,7 +140,11 @@ class RunSession(Session[Plan]):
     def warnings(self, plan: Plan) -> list[Notice]:
         """Return notices about missing, late and unsuitable engines."""
         late = [Notice(f"{name} {_BUILT_LATE}", "warn") for name in self.late]
-        return [*late, *self.runner.warnings(plan, self.late)]
+        return [
+            *late,
+            *other_harness(plan.harness),
+            *self.runner.warnings(plan, self.late),
+        ]
 
     def schedule(self, plan: Plan, loop: Loop) -> Schedule:
         """Return the schedule of what is left."""

@@ -1,6 +1,6 @@
 """The resources of one command: its locks, folders, executables and machine."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -8,11 +8,13 @@ from typing import Any
 
 from report.config.config_types import Config, SuiteConfig
 from report.config.toml_table import ConfigError
+from report.model.build_facts import harness_line
 from report.model.plan import Engine, Plan
 from report.model.record import Record
 from report.terms.regime import DIRECTORY, Regime
 from scripts.doctor.admission import admit, subject_of
 from scripts.forecast.prediction import Forecast, load_history
+from scripts.machine.checkout import harness_of
 from scripts.machine.child_process import Executor
 from scripts.machine.host import Machine, environment_document, identity
 from scripts.machine.probes import Progress
@@ -42,6 +44,7 @@ from scripts.regime.regime_site import RegimeError, Sites
 from scripts.store.known_passports import with_passports
 from scripts.store.own_files import WorkFolder, remove_leftover, work_folder
 from scripts.store.run_places import (
+    ROOT,
     CannotStart,
     RunPlaces,
     new_name,
@@ -95,7 +98,7 @@ class Runner:
 
     def _planned(self, name: str, request: Request, engines: Sequence[Engine]) -> Plan:
         """Return the plan of a request.  Raises ConfigError or DiskError."""
-        return make_plan(
+        plan = make_plan(
             name,
             request.command,
             request.config,
@@ -107,6 +110,7 @@ class Runner:
             partial(self.system.no_regime, self.machine),
             ask_executables(self.executor, self.places.build_dir),
         )
+        return replace(plan, harness=harness_of(ROOT))
 
     def stamp(self, engines: Iterable[Runnable]) -> None:
         """Record the stamps of the executables.
@@ -221,6 +225,14 @@ class Runner:
 def _regimes(plan: Plan) -> list[Regime]:
     """Return the regimes in which cells of a plan are measured."""
     return [s.regime for s in plan.scenarios if s.regime and not plan.no_regime]
+
+
+def other_harness(planned_by: Mapping[str, object]) -> list[Notice]:
+    """Return a notice if a run is continued by another commit than planned it."""
+    planned, now = harness_line(planned_by), harness_line(harness_of(ROOT))
+    if planned == now or not planned:
+        return []
+    return [Notice(f"planned by {planned}, continued by {now}", "warn")]
 
 
 def _compilers(plan: Plan) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from report.config.config_types import Config
 from report.durability.durability_folder import final_trials, load_durability
 from scripts.durability.durability_session import DurabilityEnding, DurabilitySession
-from scripts.measure.runner import Runner
+from scripts.measure.runner import Runner, other_harness
 from scripts.show.durability_view import progress_view, show_result
 from scripts.show.output import Output, print_note, say, shown
 from scripts.show.run_output import written_report
@@ -22,6 +22,8 @@ def resumed_durability(
     Raises CannotResume if the machine or an executable has changed.
     """
     plan = load_durability(path).plan
+    for note in other_harness(plan.harness):
+        print_note(f"warning: {note.text}")
     with progress_view(output.stderr(), output.quiet, plan.trials) as show:
         ending = DurabilitySession(runner, config, show).resume(path)
     return conclude_durability(ending, output, runner.places)

@@ -93,6 +93,7 @@ def plan(
             [n, [i]] for n in range(1, repetitions + 2) for i in range(len(cells))
         ],
         "machine": {"id": "synthetic"},
+        "harness": {"commit": "5" * 40, "dirty": True},
         "settings_sha256": "0" * 64,
     }
 

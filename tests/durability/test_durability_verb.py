@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from scripts.machine.checkout import harness_of
+from scripts.measure import runner
 from scripts.store.run_store import RunFolder
 from tests.durability.crash_lab import (
     make_crash_lab,
@@ -18,6 +20,7 @@ from tests.durability.crash_lab import (
     trials,
     write_suite,
 )
+from tests.places import ROOT
 from tests.support.command_line import call
 from tests.support.lab import Lab
 
@@ -92,6 +95,21 @@ UNKNOWN = {
     "tiny --replay /nowhere": "--replay: file '/nowhere' does not exist",
     "tiny more": "unexpected extra argument (more)",
 }
+
+
+def test_a_run_names_the_kvmatrix_that_planned_it(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert lab.call("durability", "tiny").returncode == 0
+    (folder,) = run_folders(lab)
+    plan = json.loads((folder / "durability.json").read_text())
+    assert plan["harness"] == harness_of(ROOT)
+    for commit in (plan["harness"]["commit"], "b" * 40):
+        harness = {**plan["harness"], "commit": commit}
+        monkeypatch.setattr(runner, "harness_of", lambda _root, now=harness: now)
+        done = lab.call("resume", "@last")
+        assert done.returncode == 0, done.stderr
+        assert ("b" * 12 in done.stderr) == (commit == "b" * 40)
 
 
 @pytest.mark.parametrize("words", UNKNOWN)

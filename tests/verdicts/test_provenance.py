@@ -54,6 +54,23 @@ def test_a_command_names_the_regime(run: Run, kind: str, words: list[str]) -> No
     assert [w for w in arguments if w in ("--device", "PATH")] == words
 
 
+def test_a_page_names_the_commit_and_whether_it_was_changed(run: Run) -> None:
+    document = {k: v for k, v in run.document.items() if k != "harness"}
+    pages = [
+        report_page.render(
+            replace(run, document=document, plan=replace(run.plan, harness=harness))
+        )
+        for harness in (
+            {"commit": "5" * 40, "dirty": True},
+            {"commit": "5" * 40, "dirty": False},
+            {"commit": None, "dirty": None},
+            {},
+        )
+    ]
+    assert ["5" * 40 in page for page in pages] == [True, True, False, False]
+    assert len({*pages}) == 4
+
+
 def test_a_text_in_a_command_is_quoted_for_the_shell(run: Run) -> None:
     chosen = {"mix_shares": "read:100; rm -rf"}
     words = shlex.split(" ".join(command(run, chosen=chosen)))
