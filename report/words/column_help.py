@@ -52,7 +52,7 @@ LATER: Columns = (
 DURABILITY: Columns = (
     ("promise", "what a crash of the machine may cost, as the engine documents it"),
     ("class", "what was found by cutting the power: report/docs/DURABILITY.md"),
-    ("barriers", "calls of fsync, fdatasync, msync in the loop and the flush"),
+    ("barriers", "flushes and durable writes in the loop and the flush"),
     ("per op", "the same per operation"),
     ("later", "the same in settle and close"),
     ("device", "bytes written by the device while the process ran, by anyone"),
@@ -149,8 +149,9 @@ COUNTER_LIMITS = (
     "Bytes to storage (write_bytes) are counted when a page becomes dirty. A page "
     "that is written twice is included once. Data that is deleted before it reaches "
     "the disk is included, and the journal of the file system is not.",
-    "Barriers are calls through the C library. Writes to files opened with O_DSYNC "
-    "are not included.",
+    "A barrier is a call that flushes (fsync, fdatasync, msync and the like) or a "
+    "write that is durable on return (of a file opened with O_DSYNC, for example), "
+    "through the C library.",
     "Bytes from storage (read_bytes) are exact and include read-ahead. Reads from the "
     "page cache are not counted.",
     "Allocated bytes are those of the files in the database's folder, sampled after "

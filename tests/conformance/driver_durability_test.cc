@@ -68,12 +68,6 @@ TEST(DriverDurabilityTest, ReportsSettingsThatDiffer) {
   }
 }
 
-// Of an engine that has such a flag: Barriers() does not include writes to
-// files that were opened with O_DSYNC.
-void CountEachBarrier() {
-  gflags::SetCommandLineOption("writethrough_threshold", "0");
-}
-
 // Returns the barriers of ten writes of one entry.
 uint64_t BarriersOfWrites(ModelledDatabase& db, const std::string& value) {
   const uint64_t before = Barriers();
@@ -88,7 +82,6 @@ TEST(DriverDurabilityTest, IssuesABarrierForEachWriteThatIsNotLost) {
   if (const auto why = WhyNotOpened(With(Durability::kDurable)))
     GTEST_SKIP() << *why;
   const gflags::FlagSaver flags;
-  CountEachBarrier();
   ModelledDatabase db(With(Durability::kDurable));
   EXPECT_GE(BarriersOfWrites(db, "value"), kWrites);
 }
@@ -97,7 +90,6 @@ TEST(DriverDurabilityTest, IssuesABarrierForEachWriteThatIsNotLost) {
 // are.
 void ExpectSwitches() {
   const gflags::FlagSaver flags;
-  CountEachBarrier();
   const uint64_t least = kDriver.hides_barriers ? 0 : kWrites;
   for (const Durability level :
        {Durability::kBuffered, Durability::kConsistent}) {

@@ -6,12 +6,16 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kvmatrix {
@@ -83,6 +87,55 @@ TEST(Resources, CountCallsThatWaitForTheDevice) {
   Resources sum = before;
   sum += before;
   EXPECT_EQ(sum.barriers, 2 * before.barriers);
+}
+
+// Returns the barriers of one write by each function.
+uint64_t BarriersOfWrites(int file) {
+  const Resources before = Resources::Now();
+  char text[] = "text";
+  const iovec part = {text, sizeof(text)};
+  EXPECT_EQ(write(file, text, sizeof(text)), 5);
+  EXPECT_EQ(pwrite(file, text, sizeof(text), 100), 5);
+  EXPECT_EQ(pwrite64(file, text, sizeof(text), 100), 5);
+  EXPECT_EQ(writev(file, &part, 1), 5);
+  EXPECT_EQ(pwritev(file, &part, 1, 200), 5);
+  EXPECT_EQ(pwritev2(file, &part, 1, 300, 0), 5);
+  return Resources::Now().Since(before).barriers;
+}
+
+TEST(Resources, CountWritesThatAreDurableOnReturn) {
+  const Directory directory;
+  const std::string path = directory.path / "file";
+  for (const auto& [flags, expected] :
+       {std::pair{0, 0u}, {O_DSYNC, 6u}, {O_APPEND, 0u}, {O_SYNC, 6u}}) {
+    // Each gets the descriptor that the one before had.
+    const int file = open(path.c_str(), O_CREAT | O_RDWR | flags, 0640);
+    ASSERT_GE(file, 0);
+    EXPECT_EQ(BarriersOfWrites(file), expected) << flags;
+    close(file);
+  }
+  struct stat status;
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640u);
+
+  const int folder = open(directory.path.c_str(), O_RDONLY | O_DIRECTORY);
+  const int file = openat64(folder, "file", O_WRONLY | O_DSYNC);
+  EXPECT_EQ(BarriersOfWrites(file), 6u);
+  close(file);
+  // Closed and opened again where nobody sees it.
+  FILE* const plain = std::fopen(path.c_str(), "r+");
+  ASSERT_EQ(fileno(plain), file);
+  EXPECT_EQ(BarriersOfWrites(file), 0u);
+  char text[] = "text";
+  const iovec part = {text, sizeof(text)};
+  const Resources before = Resources::Now();
+  EXPECT_EQ(pwritev2(file, &part, 1, 0, RWF_DSYNC), 5);
+  EXPECT_EQ(Resources::Now().Since(before).barriers, 1u);
+  std::fclose(plain);
+  close(folder);
+  errno = 0;
+  EXPECT_EQ(write(file, text, 1), -1);
+  EXPECT_EQ(errno, EBADF);
 }
 
 TEST(Resources, ReadingThemIsNotCounted) {
