@@ -10,11 +10,12 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from report.model.plan import CellName
-from report.model.record import passes_of
+from report.model.record import Record, passes_of
 from report.model.run import Cell, Measured, Measurement
 from report.stats import steady_state
 from report.stats.steady_state import SteadyState
 from report.terms import numbers
+from report.terms.class_stamp import LOSES_NOTHING
 from report.terms.rulebook import WRITING_TYPES, Benchmark, Flags
 
 # Of timed work (loop and flush) in the median repetition.  In less time, one burst of
@@ -89,9 +90,12 @@ def _not_credible(
     cell: Cell, benchmark: Benchmark, floor_ns: int, must_be_steady: bool
 ) -> str:
     """Return why the rate of a cell says nothing about its engine, or ""."""
-    short = _short_fill(cell, benchmark)
-    reason = short or cheaper_than_disk(cell, benchmark, floor_ns)
-    return reason or (transient(cell) if must_be_steady else "")
+    return (
+        _short_fill(cell, benchmark)
+        or too_few_barriers([m.record for m in cell.repetitions], benchmark)
+        or cheaper_than_disk(cell, benchmark, floor_ns)
+        or (transient(cell) if must_be_steady else "")
+    )
 
 
 def transient(cell: Cell) -> str:
@@ -151,23 +155,64 @@ def _sync_floor_ns(run: Measured, scenario: str, benchmark: str) -> int:
     return min(filter(None, (m.figure("sync_floor_ns") for m in lines)), default=0)
 
 
+def too_few_barriers(records: Sequence[Record], benchmark: Benchmark) -> str:
+    """Return how a promise to lose nothing had fewer barriers than commits, or "".
+
+    One barrier can serve one commit of each thread, not more.  Every line must have
+    too few; one that does not say how many there were decides that nothing is known.
+    """
+    counts = []
+    for record in records:
+        commits, barriers = _commits(record, benchmark), record.get("barriers")
+        if commits is None or barriers is None:
+            return ""
+        if record.get("promise") != LOSES_NOTHING:
+            return ""
+        threads = benchmark.threads(record["options"])
+        if barriers * threads >= commits:
+            return ""
+        counts.append((barriers, commits))
+    if not counts:
+        return ""
+    barriers, commits = max(counts)
+    return (
+        "promises to lose nothing, with"
+        f" {numbers.count(barriers, 'barrier')} for {commits:,.0f} writes"
+    )
+
+
 def _commit_ns(m: Measurement, benchmark: Benchmark) -> float | None:
     """Return the most time that a thread can have spent on a commit; None: unknown.
 
     A commit may share the barrier of other threads, so each thread is counted with the
-    whole time of the loop.  In a mix this includes the reads.  Its deletes are not
-    counted: those of absent keys need no commit.
+    whole time of the loop.  In a mix this includes the reads.
     """
-    options, loop_ns = m.record["options"], m.figure("loop_ns")
-    commits = (m.ops or 0) / benchmark.batch_entries(options)
-    if benchmark.kind == "mix":
-        by_type = m.record.get("ops_by_type") or {}
-        commits = sum(n for t, n in by_type.items() if t in WRITING_TYPES[:-1])
-    elif benchmark.kind not in ("write", "delete"):
-        return None
+    loop_ns, commits = m.figure("loop_ns"), _commits(m.record, benchmark)
     if not commits or not loop_ns:
         return None
-    return loop_ns * benchmark.threads(options) / commits
+    return loop_ns * benchmark.threads(m.record["options"]) / commits
+
+
+def _commits(record: Record, benchmark: Benchmark) -> float | None:
+    """Return how many commits a line has at least; None: unknown.
+
+    A batch is one.  The delete of an absent key needs none, so deletes count as far as
+    entries are gone afterwards, and in a mix, where that is unknown, not at all.
+    """
+    options, ops = record["options"], float(record["ops"] or 0)
+    if benchmark.kind == "mix":
+        by_type = record.get("ops_by_type") or {}
+        return sum(n for t, n in by_type.items() if t in WRITING_TYPES[:-1])
+    if benchmark.kind not in ("write", "delete"):
+        return None
+    if benchmark.kind == "delete":
+        sizes = [int(options.get(name, 0)) for name in ("key_size", "value_size")]
+        has_one_size = options.get("value_size_distribution_type", "fixed") == "fixed"
+        if not has_one_size or not sum(sizes):
+            return None
+        left = (record.get("live_bytes") or 0) / sum(sizes)
+        ops = max(0.0, min(ops, int(options["num"]) - left))
+    return ops / benchmark.batch_entries(options)
 
 
 def given_bytes(cell: Cell, flags: Flags) -> int:

@@ -15,9 +15,8 @@ from collections.abc import Sequence
 from report.model.record import Record, passes_of
 from report.stats import repetition_stats, resources
 from report.terms import numbers
-from report.terms.class_stamp import LOSES_NOTHING
 from report.terms.rulebook import Benchmark
-from report.verdict.eligibility import LEAST_TIMED_NS
+from report.verdict.eligibility import LEAST_TIMED_NS, too_few_barriers
 from report.verdict.metric import FINISHED, LEVEL
 
 # Opening or closing is suspect if it takes longer than the timed work and LEAST_NS.
@@ -37,9 +36,6 @@ _IDLE_NS = 10_000_000
 # Share of the threads' time in which the harness may keep threads from the engine,
 # because another one is writing the same key.
 MOST_CLAIM_WAIT = 0.01
-# Least share of the writes that are promised to survive a crash of the machine and had
-# a barrier.  Not all: writes to files opened with O_DSYNC are not counted.
-LEAST_BARRIERS = 0.5
 # Least share of the random part of the values, which cannot be compressed, that must
 # be on disk.  Some file systems count with a delay, and the data of a short run may
 # be in a page or a log that is not counted yet.
@@ -72,7 +68,8 @@ def findings(
     if not records:
         return ()
     sentences = [*_outside(records, benchmark, held_bytes), *_waits(records)]
-    sentences += _cheap_promise(records, benchmark)
+    promise = too_few_barriers(records, benchmark) if benchmark else ""
+    sentences += [promise] if promise else []
     sentences += _too_small(records) if stores else []
     sentences += _faster_when_timed(records, timed)
     return tuple(sentences)
@@ -206,31 +203,6 @@ def _waits(records: Sequence[Record]) -> list[str]:
     if share <= MOST_CLAIM_WAIT:
         return []
     return [f"threads waited {share:.1%} of the time for keys that others wrote"]
-
-
-def _cheap_promise(records: Sequence[Record], benchmark: Benchmark | None) -> list[str]:
-    """Return a sentence if writes that must not be lost had too few barriers.
-
-    One barrier can serve one write of each thread, not more.
-    """
-    if benchmark is None or benchmark.kind not in ("write", "delete"):
-        return []
-    figures = [
-        (r.get("barriers"), benchmark.batch_entries(r["options"]), r) for r in records
-    ]
-    if any(n is None or r.get("promise") != LOSES_NOTHING for n, _, r in figures):
-        return []
-    counts = [
-        (n or 0, r["ops"] / batch, max(1, len(r.get("ops_by_thread") or ())))
-        for n, batch, r in figures
-    ]
-    if any(n * threads >= LEAST_BARRIERS * due for n, due, threads in counts):
-        return []
-    barriers, writes, _ = max(counts)
-    return [
-        "promises to lose nothing, with"
-        f" {numbers.count(barriers, 'barrier')} for {writes:,.0f} writes"
-    ]
 
 
 def _too_small(records: Sequence[Record]) -> list[str]:

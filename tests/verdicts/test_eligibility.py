@@ -233,8 +233,13 @@ def test_without_the_cost_of_a_sync_nothing_is_cheap() -> None:
     assert cheap(old) == ""
 
 
-def synchronous(tmp_path: Path, **floors_ns: int) -> comparison.Chart:
-    """Return a chart of three engines: 500 us, 950 us and 1.9 ms for each write."""
+def synchronous(
+    tmp_path: Path, barriers: int = synthetic_records.OPS, **floors_ns: int
+) -> comparison.Chart:
+    """Return a chart of three engines: 500 us, 950 us and 1.9 ms for each write.
+
+    `barriers` are those of alpha, which is the fastest.
+    """
     flags = {**synthetic_run.FLAGS, "cache_size": 1000}
     rates = ("baseline", "Baseline", {"fillrandsync": 1000.0})
     plan = synthetic_run.plan(synthetic_run.ENGINES[:3], [rates], flags=flags)
@@ -244,7 +249,9 @@ def synchronous(tmp_path: Path, **floors_ns: int) -> comparison.Chart:
         measured = synthetic_records.line(cell, n, speeds[cell["engine"]] + n)
         if floor_ns := floors_ns.get(cell["engine"].replace("-", "_"), 1_100_000):
             measured["sync_floor_ns"] = floor_ns
-        return measured | {"promise": "loses nothing acknowledged"}
+        promise = {"promise": "loses nothing acknowledged"}
+        count = barriers if cell["engine"] == "alpha" else synthetic_records.OPS
+        return measured | promise | {"barriers": count}
 
     lines = synthetic_run.lines_of(plan, line)
     run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
@@ -272,3 +279,69 @@ def test_the_quickest_sync_of_a_chart_is_the_floor_of_all(tmp_path: Path) -> Non
 def test_an_engine_without_a_floor_of_its_own_is_not_judged(tmp_path: Path) -> None:
     chart = synchronous(tmp_path, alpha=0)
     assert [row.unranked for row in chart.rows] == ["", "", ""]
+
+
+def test_an_engine_with_fewer_barriers_than_durable_writes_has_no_rank(
+    tmp_path: Path,
+) -> None:
+    """A floor of 900 us leaves room for one commit in two without its sync."""
+    chart = synchronous(tmp_path, synthetic_records.OPS // 2, gamma=900_000)
+    alpha, *others = sorted(chart.rows, key=lambda row: row.engine.name)
+    text = "promises to lose nothing, with 500 barriers for 1,000 writes"
+    assert alpha.unranked == text
+    assert text in alpha.findings
+    assert [row.unranked for row in others] == ["", ""]
+    assert [ranking.winner for ranking in chart.accepted] == ["beta-tree"]
+
+
+def promising(barriers: int | None, **changed: Any) -> Any:
+    """Return a line of 1,000 operations of which none may be lost."""
+    record = synthetic_records.line(asdict(CellName("a", "b", "fillseq")), 1)
+    options = {**record["options"], **changed.pop("options", {})}
+    promise = {"promise": "loses nothing acknowledged", "barriers": barriers}
+    return {**record, **promise, "options": options, **changed}
+
+
+def few(*lines: Any, benchmark: str = "fillseq") -> str:
+    return eligibility.too_few_barriers(lines, BENCHMARKS[benchmark])
+
+
+def test_each_durable_write_needs_a_barrier() -> None:
+    text = "promises to lose nothing, with {} barriers for 1,000 writes"
+    for too_few in (0, 334, 500, 999):
+        assert few(promising(too_few)) == text.format(too_few)
+    assert few(promising(1000)) == ""
+    assert few(promising(3), promising(5)) == text.format(5)
+    assert few(promising(999), promising(1000)) == "", "in every repetition"
+    assert few(promising(3), promising(None)) == "", "unknown"
+    assert few(promising(3, promise="may lose the newest")) == ""
+    assert few(promising(3), benchmark="readseq") == ""
+    assert few() == ""
+
+
+def test_a_barrier_can_serve_a_batch_and_one_write_of_each_thread() -> None:
+    batch: Any = {"options": {"batch_size": 100}}
+    assert few(promising(10, **batch)) == ""
+    assert few(promising(9, **batch)) != ""
+    four: Any = {"options": {"threads": 4}}
+    assert few(promising(250, **four)) == ""
+    assert few(promising(249, **four)) != ""
+
+
+def test_each_write_of_a_mix_needs_a_barrier() -> None:
+    """Its deletes may be of absent keys, which leave nothing to write."""
+    types: Any = {"ops_by_type": {"read": 600, "update": 300, "delete": 100}}
+    assert few(promising(300, **types), benchmark="mix") == ""
+    text = "promises to lose nothing, with 299 barriers for 300 writes"
+    assert few(promising(299, **types), benchmark="mix") == text
+
+
+def test_each_delete_that_removes_an_entry_needs_a_barrier() -> None:
+    """Of 1,000 entries of 116 bytes, some are left."""
+    sizes = {"num": 1000, "key_size": 16, "value_size": 100}
+    for left in (0, 368):
+        gone: Any = {"live_bytes": left * 116, "options": sizes}
+        assert few(promising(1000 - left, **gone), benchmark="deleterandom") == ""
+        assert few(promising(999 - left, **gone), benchmark="deleterandom") != ""
+    drawn: Any = {"options": {**sizes, "value_size_distribution_type": "uniform"}}
+    assert few(promising(0, live_bytes=0, **drawn), benchmark="deleterandom") == ""
