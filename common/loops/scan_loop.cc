@@ -190,6 +190,41 @@ void SampleAbsents(const ThreadContext& w, Session& session) {
   }
 }
 
+// Checks that a scan from `sought` begins with the key with index `due`; none
+// is left if that is past the end of the key space.
+void CheckSeek(const ThreadContext& w, Session& session, Order order,
+               std::string_view sought, uint64_t due) {
+  const uint64_t none = w.oracle.key_space();
+  uint64_t landed = none;
+  session.Scan(
+      sought, order, [&](std::string_view key, std::string_view value) {
+        const std::optional<uint64_t> index = w.check.VisitEntry(key, value);
+        if (index) landed = *index;
+        return false;
+      });
+  if (landed != std::min(due, none)) {
+    w.check.Fail("a seek lands on the wrong entry, sought", sought);
+  }
+}
+
+// Seeks absent keys between present ones: each key that is not there, and for
+// one that is, the next key after it.
+void SampleSeeks(const ThreadContext& w, Session& session) {
+  KeyStream keys(KeyOrder::kUnique, w.oracle.key_space(), w.stream_seed);
+  KeyBuffer key(w.config.key_shape());
+  const uint64_t samples = std::min(kSampledAbsents, w.oracle.key_space());
+  for (uint64_t i = 0; i < samples; ++i) {
+    const uint64_t index = keys.Next();
+    std::string sought(key.Set(index));
+    if (w.oracle.Version(index) != 0) sought.push_back('0');
+    CheckSeek(w, session, Order::kForward, sought,
+              w.oracle.NextPresent(index + 1));
+    if (w.driver.scans != ScanSupport::kBothWays) continue;
+    CheckSeek(w, session, Order::kBackward, sought,
+              w.oracle.PreviousPresent(index + 1));
+  }
+}
+
 }  // namespace
 
 void CheckComplete(const ThreadContext& w, const LoopResult& loop,
@@ -273,6 +308,7 @@ LoopResult RunVerify(const ThreadContext& w, Session& session) {
   if (digests_only) return result;
   SampleGets(w, session);
   SampleAbsents(w, session);
+  if (ordered) SampleSeeks(w, session);
   return result;
 }
 

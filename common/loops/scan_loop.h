@@ -22,7 +22,8 @@ void CheckComplete(const ThreadContext& context, const LoopResult& loop,
                    const Oracle::Contents& all);
 
 // The audit: visits every entry once, then gets 10,000 sampled keys and 1,000
-// keys that must be absent.  Only the scan is timed.
+// keys that must be absent, and seeks 1,000 absent ones, in each direction in
+// which the driver scans in key order.  Only the scan is timed.
 LoopResult RunVerify(const ThreadContext& context, Session& session);
 
 }  // namespace kvmatrix
