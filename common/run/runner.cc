@@ -62,10 +62,8 @@ void AddShares(const RunContext& w, Measurement& m) {
         KeyShares(DrawOf(w.benchmark, w.config, nullptr), w.oracle.key_space(),
                   first.SeedOf(w.stream_seed), first.CountOf(operations));
   }
-  if (w.benchmark.kind == Kind::kCompact ||
-      w.benchmark.kind == Kind::kPrimitive) {
-    return;
-  }
+  const Kind kind = w.benchmark.kind;
+  if (kind == Kind::kCompact || kind == Kind::kPrimitive) return;
   for (const Share& share : SizeShares(w.values, w.oracle, w.stream_seed)) {
     m.shares.push_back(share);
   }
@@ -293,7 +291,7 @@ void Runner::RunPhases(const RunContext& context, const End& end,
   const uint64_t least_end_ns = clock_.NowNs() + end.least_ns;
   const auto after_loops = [&] {
     const uint64_t loop_end_ns = clock_.NowNs();
-    const ResidentMemory memory = ResidentMemory::Now();
+    const ResidentMemory memory = ResidentMemory::Now(path_);
     m.anonymous_rss_bytes = memory.anonymous_bytes;
     m.file_rss_bytes = memory.file_bytes;
     if (end.report && loop_end_ns >= least_end_ns) {
@@ -368,7 +366,7 @@ void Runner::Conclude(const RunContext& context, Measurement& m) const {
   const Benchmark& benchmark = context.benchmark;
   const LoopResult& loop = m.run.loop;
   m.peak_rss_bytes =
-      std::max(m.peak_rss_bytes, ResidentMemory::Now().peak_bytes);
+      std::max(m.peak_rss_bytes, ResidentMemory::Now(path_).peak_bytes);
   m.disk_bytes = DiskBytes(path_);
   m.peak_disk_bytes = std::max(m.peak_disk_bytes, m.disk_bytes);
   if (replay_) m.found_of = replay_->FoundOf(benchmark);

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fts.h>
+#include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -120,10 +122,16 @@ Resources& Resources::operator+=(const Resources& more) {
   return *this;
 }
 
-ResidentMemory ResidentMemory::Now() {
+ResidentMemory ResidentMemory::Now(const std::filesystem::path& database) {
   const ProcFile status("/proc/self/status");
-  return {status["\nVmHWM:"] * 1024, status["\nRssAnon:"] * 1024,
-          (status["\nRssFile:"] + status["\nRssShmem:"]) * 1024};
+  const uint64_t shared_bytes = status["\nRssShmem:"] * 1024;
+  struct statfs place = {};
+  statfs(database.c_str(), &place);
+  const bool is_in_memory =
+      place.f_type == TMPFS_MAGIC || place.f_type == OVERLAYFS_SUPER_MAGIC;
+  return {status["\nVmHWM:"] * 1024,
+          status["\nRssAnon:"] * 1024 + (is_in_memory ? 0 : shared_bytes),
+          status["\nRssFile:"] * 1024 + (is_in_memory ? shared_bytes : 0)};
 }
 
 uint64_t DiskBytes(const std::filesystem::path& directory) {

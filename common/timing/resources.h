@@ -62,13 +62,17 @@ struct Resources {
 // per processor.
 struct ResidentMemory {
   uint64_t peak_bytes = 0;       // VmHWM: maximum since the process started
-  uint64_t anonymous_bytes = 0;  // RssAnon, now: heap and stacks
-  uint64_t file_bytes = 0;       // RssFile + RssShmem, now: mapped files,
-                                 // including the program's own
+  uint64_t anonymous_bytes = 0;  // RssAnon + RssShmem, now: heap, stacks and
+                                 // shared memory that is no file of a disk
+  uint64_t file_bytes = 0;       // RssFile, now: mapped files, including the
+                                 // program's own
 
+  // Where the file system of the database is in memory (tmpfs), or may be below
+  // an overlay, mapped files are shared memory to the kernel: all of that is
+  // then of files.
   // Costs about 5 us.  Throws like Resources::Now().  The peak is not
   // ru_maxrss, which a process inherits from its parent.
-  static ResidentMemory Now();
+  static ResidentMemory Now(const std::filesystem::path& database);
 };
 
 // Returns the bytes allocated on disk for all files below `directory`, or 0 if

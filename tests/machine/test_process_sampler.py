@@ -28,10 +28,21 @@ def test_the_largest_of_each_figure_is_kept() -> None:
     assert watch.document() == {
         "samples": 2,
         "peak_disk_bytes": 4096,
-        "peak_anonymous_rss_bytes": 10 << 10,
-        "peak_file_rss_bytes": 10 << 10,
+        "peak_anonymous_rss_bytes": 11 << 10,
+        "peak_file_rss_bytes": 8 << 10,
         "runner_cpu_ns": 0,
     }
+
+
+def test_shared_memory_is_of_files_only_where_files_are_in_memory() -> None:
+    for kind, peaks in (("ext4", (15, 3)), ("tmpfs", (10, 8))):
+        mount = f"1 1 254:0 / / rw - {kind} /dev/vda rw\n"
+        files = {"/proc/9/status": status(10, 3, 5), "/proc/self/mountinfo": mount}
+        watch = ProcessPeaks(9, DATABASE, TextMachine(files))
+        watch.sample()
+        document = watch.document()
+        names = ("peak_anonymous_rss_bytes", "peak_file_rss_bytes")
+        assert tuple(document[name] >> 10 for name in names) == peaks
 
 
 def test_without_a_sample_every_value_is_unknown() -> None:
@@ -50,7 +61,7 @@ def test_a_process_that_has_ended_spoils_nothing() -> None:
     machine.files.clear()
     watch.sample()
     document = watch.document()
-    assert (document["samples"], document["peak_file_rss_bytes"]) == (3, 4 << 10)
+    assert (document["samples"], document["peak_file_rss_bytes"]) == (3, 3 << 10)
 
 
 def test_walks_use_no_more_than_their_share_of_a_processor() -> None:

@@ -381,7 +381,7 @@ void CountResources(benchmark::State& state) {
 BENCHMARK(CountResources);
 
 void ReadResidentMemory(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(ResidentMemory::Now());
+  for (auto _ : state) benchmark::DoNotOptimize(ResidentMemory::Now("/proc"));
 }
 BENCHMARK(ReadResidentMemory);
 

@@ -165,7 +165,7 @@ TEST(Resources, AddUp) {
 }
 
 TEST(ResidentMemory, EqualsTheKernelsFigure) {
-  const ResidentMemory memory = ResidentMemory::Now();
+  const ResidentMemory memory = ResidentMemory::Now("/proc");
   const auto status = Lines("/proc/self/status");
   const auto near = [](uint64_t bytes, uint64_t kilobytes) {
     EXPECT_NEAR(static_cast<double>(bytes),
@@ -174,8 +174,23 @@ TEST(ResidentMemory, EqualsTheKernelsFigure) {
   EXPECT_GT(memory.anonymous_bytes, 0u);
   EXPECT_GT(memory.file_bytes, 0u);
   near(memory.peak_bytes, status.at("VmHWM"));
-  near(memory.anonymous_bytes, status.at("RssAnon"));
-  near(memory.file_bytes, status.at("RssFile") + status.at("RssShmem"));
+  near(memory.anonymous_bytes, status.at("RssAnon") + status.at("RssShmem"));
+  near(memory.file_bytes, status.at("RssFile"));
+}
+
+TEST(ResidentMemory, SharedMemoryIsOfFilesWhereFilesAreInMemory) {
+  constexpr size_t kBytes = 64 << 20;
+  const ResidentMemory before = ResidentMemory::Now("/proc");
+  void* const shared = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                            MAP_POPULATE | MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  const ResidentMemory on_disk = ResidentMemory::Now("/proc");
+  const ResidentMemory in_memory = ResidentMemory::Now("/dev/shm");
+  munmap(shared, kBytes);
+  EXPECT_GE(on_disk.anonymous_bytes, before.anonymous_bytes + kBytes / 2);
+  EXPECT_LT(on_disk.file_bytes, before.file_bytes + kBytes / 2);
+  EXPECT_LT(in_memory.anonymous_bytes, before.anonymous_bytes + kBytes / 2);
+  EXPECT_GE(in_memory.file_bytes, before.file_bytes + kBytes / 2);
 }
 
 TEST(DiskBytes, AreTheBlocksOfAllFiles) {
