@@ -11,8 +11,9 @@
 namespace kvmatrix {
 namespace {
 
-constexpr std::string_view kNames[] = {"crash_test",  "trace",  "phases",
-                                       "crash_after", "cut_ns", "cut_end_ns"};
+constexpr std::string_view kNames[] = {"crash_test",  "trace",        "phases",
+                                       "crash_after", "crash_within", "cut_ns",
+                                       "cut_end_ns"};
 
 using Values = std::map<std::string, std::string, std::less<>>;
 
@@ -80,6 +81,7 @@ CrashFlags TakeCrashFlags(std::vector<const char*>& words) {
   flags.phases = values.contains("phases") ? values.at("phases")
                                            : std::string(kDefaultPhases);
   ReadNumber(values, "crash_after", flags.crash_after);
+  ReadNumber(values, "crash_within", flags.crash_within);
   ReadNumber(values, "cut_ns", flags.cut_ns);
   ReadNumber(values, "cut_end_ns", flags.cut_end_ns);
   return flags;

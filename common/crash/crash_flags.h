@@ -21,7 +21,8 @@ struct CrashFlags {
   CrashTest test = CrashTest::kNone;
   std::filesystem::path trace;
   std::string phases;
-  uint64_t crash_after = 0;  // a commit; 0: none
+  uint64_t crash_after = 0;   // a commit; 0: none
+  uint64_t crash_within = 0;  // a commit; 0: none
   uint64_t cut_ns = 0;
   uint64_t cut_end_ns = std::numeric_limits<uint64_t>::max();
 };
@@ -39,6 +40,8 @@ inline constexpr std::string_view kCrashHelp =
     "  --phases=LIST        what to do, such as first:5,single:40: see\n"
     "                       common/crash/phases.h\n"
     "  --crash_after=N      wait for the end after commit N; 0: never\n"
+    "  --crash_within=N     kill this process (SIGKILL) at a random moment of\n"
+    "                       commit N, without waiting for the disk; 0: never\n"
     "  --cut_ns=N           the power was cut after this time\n"
     "                       (CLOCK_MONOTONIC, in nanoseconds)\n"
     "  --cut_end_ns=N       and before this one\n";

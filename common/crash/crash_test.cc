@@ -24,6 +24,8 @@ int RunCrashTest(const Driver& driver, const Config& config,
     print(AuditCrash(driver, config, flags));
     return 0;
   }
+  // Most of a commit would be its barrier.
+  if (flags.crash_within != 0) SkipSyncs();
   Writer writer(driver, config, flags);
   try {
     writer.Open();

@@ -1,8 +1,12 @@
 #include "common/crash/writer.h"
 
+#include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <system_error>
 
@@ -32,6 +36,23 @@ std::set<std::string> FilesIn(const std::filesystem::path& folder) {
     files.insert(it->path().string());
   }
   return files;
+}
+
+// Kills this process at a random moment of the next `span_ns`.
+void KillWithin(uint64_t span_ns) {
+  const double share = std::random_device()() * 0x1p-32;
+  const auto due_ns = static_cast<uint64_t>(share * span_ns) + 1;
+  sigevent event = {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGKILL;
+  itimerspec due = {};
+  due.it_value.tv_sec = static_cast<time_t>(due_ns / 1'000'000'000);
+  due.it_value.tv_nsec = static_cast<long>(due_ns % 1'000'000'000);
+  timer_t timer = {};
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ||
+      timer_settime(timer, 0, &due, nullptr) != 0) {
+    throw std::system_error(errno, std::generic_category(), "timer");
+  }
 }
 
 }  // namespace
@@ -240,7 +261,10 @@ void Writer::Commit(uint32_t updates, uint32_t value_bytes) {
   if (reader_ != nullptr)
     reader_->Expect(commit, batch.at(0).key, batch.at(0).value.value());
   Add(TraceKind::kCommitBegins, record);
+  if (commit == flags_.crash_within) KillWithin(last_write_ns_);
+  const uint64_t start_ns = clock_.NowNs();
   session_->Write(batch);
+  last_write_ns_ = clock_.NowNs() - start_ns;
   Add(TraceKind::kAcknowledged, record);
   if (commit == flags_.crash_after) WaitForEnd();
 }

@@ -16,6 +16,7 @@
 #include "common/crash/trace.h"
 #include "common/driver.h"
 #include "common/spec/config.h"
+#include "common/timing/clock.h"
 
 namespace kvmatrix {
 
@@ -65,6 +66,8 @@ class Writer {
   History history_;
   uint32_t phase_ = 0;
   bool durable_;
+  SteadyClock clock_;
+  uint64_t last_write_ns_ = 0;  // how long the last commit took
   const char* call_ = "open";
   Reader* reader_ = nullptr;  // not null: is to see each commit, a single put
   std::unique_ptr<Database> database_;

@@ -3,32 +3,46 @@
 import random
 import time
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from scripts.trials.crash_process import Cut, Writer, audit, has_started, is_ready
+from scripts.trials.crash_trace import CrashTrace, TraceKind
 from scripts.trials.evidence import Evidence
 from scripts.trials.intact import check_again, decided, rehearsed_in
 from scripts.trials.progress import Report
 from scripts.trials.trial_disk import TrialFolder
 from scripts.trials.trial_spec import TrialSpec
 
+_SILENT, _ANYWHERE, _IN_BATCH = "silent", "anywhere", "in a batch"
 _MOST_SILENT_COMMITS = 60  # of a kill right after an acknowledgement
 
 
 def kill_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
-    """Kill a writer again and again; half of the times in silence after a commit."""
+    """Kill a writer again and again: in silence after a commit, anywhere, in a batch.
+
+    In a batch it ends itself, as only it knows when one begins.
+    """
     rng = random.Random(spec.seed)
     place = TrialFolder(spec.folder_path / "database")
     writer = Writer(spec, place.database, spec.folder_path / "trace")
     rehearsal = rehearsed_in(place, spec, writer)
     described = writer.describe()
     evidence = Evidence(str(described["promise"]), spec.seed)
+    batches = _batches(rehearsal)
+    ways = (_SILENT, _ANYWHERE, _IN_BATCH) if batches else (_SILENT, _ANYWHERE)
     for number in range(spec.states):
-        silent = number % 2 == 0
-        after = f"--crash_after={rng.randint(1, _MOST_SILENT_COMMITS)}"
-        with place.empty(), writer.running(*([after] if silent else [])):
-            writer.wait_until(is_ready if silent else has_started)
-            if not silent:
+        way, more = ways[number % len(ways)], []
+        if way == _SILENT:
+            more = [f"--crash_after={rng.randint(1, _MOST_SILENT_COMMITS)}"]
+        elif way == _IN_BATCH:
+            more = [f"--crash_within={rng.choice(batches)}"]
+        with place.empty(), writer.running(*more):
+            if way == _IN_BATCH:
+                writer.wait()
+            else:
+                writer.wait_until(is_ready if way == _SILENT else has_started)
+            if way == _ANYWHERE:
                 time.sleep(rng.random() * rehearsal.span_s)
             cut_ns = time.monotonic_ns()
         end_ns = time.monotonic_ns()
@@ -40,6 +54,16 @@ def kill_trial(spec: TrialSpec, report: Report) -> dict[str, Any]:
         evidence.add(trace.aim_at(cut_ns), finding, lambda _: "")
         report(number + 1, spec.states)
     return {**head_of(described), **evidence.document(), "barriers_per_write": None}
+
+
+def _batches(rehearsal: CrashTrace) -> list[int]:
+    """Return the numbers of batches that follow another one, which says how long."""
+    begun = [r for r in rehearsal.records if r.kind == TraceKind.COMMIT_BEGINS]
+    return [
+        later.commit
+        for earlier, later in pairwise(begun)
+        if earlier.updates > 1 and later.updates > 1
+    ]
 
 
 def head_of(described: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 #include "common/crash/crash_test.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -37,6 +38,21 @@ TEST_F(CrashTestTest, NothingIsMissingFromAWholeDatabase) {
   auto again = Audit();  // in which probes of the first one are found
   again["open_ns"] = answer["open_ns"];
   EXPECT_EQ(again, answer);
+}
+
+TEST_F(CrashTestTest, AWriterKillsItselfWithinACommit) {
+  flags_.phases = "batch:40";
+  flags_.crash_within = 2;
+  EXPECT_EXIT(Run(CrashTest::kWrite), testing::KilledBySignal(SIGKILL), "");
+  uint64_t begun = 0;
+  for (const TraceRecord& record : ReadTrace(flags_.trace)) {
+    if (record.kind == TraceKind::kCommitBegins) begun = record.commit;
+  }
+  EXPECT_GE(begun, 2u);
+  EXPECT_LT(begun, 40u);
+  const auto answer = Audit();
+  EXPECT_EQ(answer["torn_batches"], 0);
+  EXPECT_EQ(answer["lost"], 0);
 }
 
 TEST_F(CrashTestTest, AnotherThreadReadsWhatIsWritten) {

@@ -9,6 +9,7 @@
 //   unlisted   has each commit in a new file, of which it does not sync the
 //              name
 //   deaf       ignores all errors of the disk
+//   records    has a batch in as many records of its log as it has updates
 //   eager      shows others a commit before it is on the disk
 //
 // Of some, no cut is needed:
@@ -218,6 +219,17 @@ Driver FailingWith() {
   return Wrapped(shy);
 }
 
+Driver Records() {
+  Behaviour records;
+  records.write = [](Session& session, std::span<const Update> batch) {
+    for (const Update& update : batch) {
+      session.SetDurable(&update == &batch.back());
+      session.Write({&update, 1});
+    }
+  };
+  return Wrapped(records);
+}
+
 Driver Late() {
   Behaviour late;
   late.write = [](Session& session, std::span<const Update> batch) {
@@ -248,6 +260,7 @@ Driver Liar() {
   if (Lies("shy")) return FailingWith<4, 19>();
   if (Lies("vast")) return FailingWith<700, 1 << 20>();
   if (Lies("late")) return Late();
+  if (Lies("records")) return Records();
   if (!Lies("eager")) return kMemory;
   static Shown shown;
   Behaviour eager;

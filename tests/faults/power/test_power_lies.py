@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scripts.trials.evidence import DIRTY_READ, NEWEST_LOST, WITHOUT_DISK
+from scripts.trials.evidence import DIRTY_READ, NEWEST_LOST, TORN_BATCH, WITHOUT_DISK
 from scripts.trials.trial_spec import FULL, KILL, LOG, METHODS, SHUTDOWN, TrialSpec
 from tests.places import BUILD
 from tests.support.one_trial import (
@@ -22,7 +22,7 @@ from tests.support.one_trial import (
 
 pytestmark = pytest.mark.slow
 LIAR = BUILD / "tests/db_bench_liar"
-STATES = {LOG: 60, SHUTDOWN: 8, FULL: 5, KILL: 2}
+STATES = {LOG: 60, SHUTDOWN: 8, FULL: 5, KILL: 12}
 _PHASES = "first:5,single:{},batch:4,growth:10,close:10,read:10"
 # M20 shows only if the file system is shut down while the engine is still writing.
 _SHORT = _PHASES.format(40)
@@ -48,6 +48,7 @@ CAUGHT = {
     "M19 deaf": {FULL: {FULL_DISK_WRONG}},
     "M20 deaf": {SHUTDOWN: {WITHOUT_DISK}},
     "M24 eager": {LOG: {DIRTY_READ}},
+    "M52 records": {KILL: {TORN_BATCH}},
 }
 # Of each commit; an engine that syncs another file has them all.
 BARRIERS = {"never": 0.0, "seldom": 0.2, "elsewhere": 1.0, "unlisted": 1.0}
@@ -79,7 +80,9 @@ def check_kinds(record: dict[str, Any], due: set[str]) -> None:
     assert found - ({DIRTY_READ} if NEWEST_LOST in due else set()) == due
 
 
-@pytest.mark.parametrize(("lie", "method"), CUTS)
+@pytest.mark.parametrize(
+    ("lie", "method"), CUTS, ids=[f"{lie.split()[1]}-{method}" for lie, method in CUTS]
+)
 def test_a_lie_is_caught_by_what_it_does(lie: str, method: str, tmp_path: Path) -> None:
     name = lie.split()[1]
     record = record_of(name, method, tmp_path)
@@ -91,7 +94,7 @@ def test_a_lie_is_caught_by_what_it_does(lie: str, method: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("twin", "method"),
     [
-        *(("honest", method) for method in (LOG, SHUTDOWN, FULL)),
+        *(("honest", method) for method in METHODS),
         *(("rebooted", method) for method in (LOG, SHUTDOWN)),
         ("renames", LOG),
     ],
