@@ -77,6 +77,18 @@ def test_every_benchmark_is_in_a_suite() -> None:
     assert used == set(MEASURED)
 
 
+def test_an_update_changes_the_size_of_a_value_in_an_everyday_suite() -> None:
+    """An engine that overwrites a value in place may keep its tail."""
+    scenarios = [CONFIG.scenarios[name] for name in CONFIG.suites["mixes"].scenarios]
+    changing = [
+        scenario
+        for scenario in scenarios
+        if scenario.flags.get("value_size_distribution_type", "fixed") != "fixed"
+        and "update" in str(scenario.flags.get("mix_shares"))
+    ]
+    assert changing
+
+
 def test_every_engine_has_a_language_and_a_structure() -> None:
     languages, structures = {"c", "cpp", "rust", "go", "java"}, {"lsm", "btree", "hash"}
     for engine in CONFIG.engines.values():
