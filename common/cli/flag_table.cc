@@ -327,6 +327,11 @@ const Flag kFlags[] = {
      .group = kProcess,
      .help = "settle the database after a writing benchmark; off by default "
              "with a replayed --stream, whose programs do not settle"},
+    {.name = "watch_idle",
+     .field = FIELD(config.watch_idle),
+     .group = kProcess,
+     .help = "after settling, watch for half a second instead of 10 ms whether "
+             "the engine works on"},
     {.name = "crash",
      .field = FIELD(config.crash),
      .group = kProcess,

@@ -123,6 +123,7 @@ void AddTimes(const Measurement& m, Json& json) {
   json["cpu_user_ns"] = FigureJson(m, m.run.used.cpu_user_ns);
   json["cpu_system_ns"] = FigureJson(m, m.run.used.cpu_system_ns);
   json["idle_cpu_ns"] = FigureJson(m, m.idle_cpu_ns);
+  if (m.idle_ns > kIdleNs) json["idle_ns"] = FigureJson(m, m.idle_ns);
   json["lost"] = LostJson(m);
   if (const auto& r = m.rehearsal) {
     json["jit_warmup"] = {{"elapsed_ns", r->elapsed_ns}, {"steady", r->steady}};

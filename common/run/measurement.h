@@ -121,6 +121,7 @@ struct Measurement {
   std::optional<DeviceCounters> device_settle;
   Resources deferred;        // used by settling, the idle time and closing
   uint64_t idle_cpu_ns = 0;  // after settling: see IdleUse::most_cpu_ns
+  uint64_t idle_ns = 0;      // of one sleep of that watch; 0: there was none
 
   // See ResidentMemory and DiskBytes() for what these include.
   uint64_t peak_rss_bytes = 0;       // since the start of the process

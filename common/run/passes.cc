@@ -62,6 +62,7 @@ void Add(const Measurement& pass, Measurement& sum) {
     sum.*figure = std::max(sum.*figure, pass.*figure);
   };
   keep_largest(&Measurement::idle_cpu_ns);
+  keep_largest(&Measurement::idle_ns);
   keep_largest(&Measurement::peak_rss_bytes);
   keep_largest(&Measurement::anonymous_rss_bytes);
   keep_largest(&Measurement::file_rss_bytes);

@@ -353,7 +353,8 @@ void Runner::Settle(Database& database, uint64_t loop_end_ns, bool is_watched,
   m.settle_ns = clock_.NowNs() - loop_end_ns - m.flush_ns;
   m.deferred += Resources::Now().Since(before);
   if (is_watched) {
-    const IdleUse idle = UsedWhileIdle(clock_);
+    m.idle_ns = config_.watch_idle ? kLongIdleNs : kIdleNs;
+    const IdleUse idle = UsedWhileIdle(clock_, m.idle_ns);
     m.idle_cpu_ns = idle.most_cpu_ns;
     m.deferred += idle.used;
   }

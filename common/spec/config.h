@@ -93,6 +93,7 @@ struct Config {
   uint64_t warmup_ns = 0;          // before the loops of WarmsUp()
 
   bool use_existing_db = false;
+  bool watch_idle = false;      // for long after settling; see kLongIdleNs
   bool crash = false;           // kill this process after the last flush
   bool histogram = false;       // time each call
   double rate_ops_per_sec = 0;  // of an open loop; 0: closed loop

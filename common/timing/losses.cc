@@ -15,8 +15,7 @@ namespace kvmatrix {
 namespace {
 
 constexpr uint64_t kGraceNs = 1'000'000;
-constexpr uint64_t kIdleNs = 10'000'000;
-constexpr int kMostSleeps = 5;
+constexpr uint64_t kMostIdleNs = 5 * kIdleNs;
 constexpr size_t kMaxText = 64 << 10;  // /proc/stat of 700 processors
 constexpr size_t kThreadText = 512;
 
@@ -193,12 +192,12 @@ Usage& Usage::operator+=(const Usage& more) {
   return *this;
 }
 
-IdleUse UsedWhileIdle(Clock& clock) {
+IdleUse UsedWhileIdle(Clock& clock, uint64_t sleep_ns) {
   IdleUse idle;
   clock.SleepNs(kGraceNs);
-  for (int sleeps = 0; sleeps < kMostSleeps; ++sleeps) {
+  for (uint64_t slept_ns = 0; slept_ns < kMostIdleNs; slept_ns += sleep_ns) {
     const Resources before = Resources::Now();
-    clock.SleepNs(kIdleNs);
+    clock.SleepNs(sleep_ns);
     const Resources used = Resources::Now().Since(before);
     idle.used += used;
     idle.most_cpu_ns = std::max(idle.most_cpu_ns, used.cpu_ns());

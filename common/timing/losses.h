@@ -70,11 +70,15 @@ struct IdleUse {
   uint64_t most_cpu_ns = 0;  // in one of them
 };
 
-// Sleeps for 10 ms.  A millisecond of grace comes first, so that a thread that
-// has just finished its work can go to sleep; its CPU time would otherwise be
-// accounted here.  On a busy machine a thread that works may get no processor
-// for so long: if any is still runnable, it sleeps again, up to five times.
-IdleUse UsedWhileIdle(Clock& clock);
+inline constexpr uint64_t kIdleNs = 10'000'000;
+inline constexpr uint64_t kLongIdleNs = 500'000'000;
+
+// Sleeps for `sleep_ns`.  A millisecond of grace comes first, so that a thread
+// that has just finished its work can go to sleep; its CPU time would otherwise
+// be accounted here.  On a busy machine a thread that works may get no
+// processor for 10 ms: if any is still runnable, it sleeps again, until it has
+// slept 50 ms.
+IdleUse UsedWhileIdle(Clock& clock, uint64_t sleep_ns);
 
 }  // namespace kvmatrix
 

@@ -250,6 +250,7 @@ Record = TypedDict(
         "storage_written_bytes": int,
         "deferred": DeferredFigures,
         "idle_cpu_ns": int,
+        "idle_ns": int,  # absent unless the watch was long
         "lost": LostFigures,  # absent in old lines
         "latency_ns": Histogram | None,
         "service_ns": Histogram | None,

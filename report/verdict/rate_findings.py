@@ -28,10 +28,10 @@ LEAST_NS = 250_000_000
 # claims to have no work left.  Less cannot decide a verdict.  Shorter times count as
 # the shortest that is ranked.
 MOST_OWED = LEVEL
-# Processor time within the 10 ms that the process sleeps after it has settled.  The
-# harness sleeps, so all of it is used by threads of the engine.  A fifth of a
-# processor is more than housekeeping.
-MOST_IDLE_CPU_NS = 2_000_000
+# Processor time per time that the process sleeps after it has settled, 10 ms unless a
+# line says otherwise.  The harness sleeps, so all of it is used by threads of the
+# engine.  A fifth of a processor is more than housekeeping.
+MOST_IDLE_CPU = 0.2
 _IDLE_NS = 10_000_000
 # Share of the threads' time in which the harness may keep threads from the engine,
 # because another one is writing the same key.
@@ -131,13 +131,27 @@ def _outside(
     ]
     if not factors.keys() & {"closing", "reopening"}:
         sentences += _owed(records, benchmark, held_bytes)
-    idle_ns = min((r.get("idle_cpu_ns") or 0 for r in records), default=0)
-    if idle_ns > MOST_IDLE_CPU_NS:
-        cpu, rest = numbers.seconds(idle_ns), numbers.seconds(_IDLE_NS)
-        sentences.append(
-            f"still works after settling: {cpu} of processor time in {rest}"
-        )
-    return sentences
+    return [*sentences, *_idle(records)]
+
+
+def _idle(records: Sequence[Record]) -> list[str]:
+    """Return a sentence if all watches of one length saw work after settling.
+
+    An engine may begin later than a short one ends, and work for less than a long one.
+    """
+    watches: dict[int, list[int]] = {}
+    for r in records:
+        watches.setdefault(watched_ns(r), []).append(r.get("idle_cpu_ns") or 0)
+    for slept_ns, used_ns in watches.items():
+        if min(used_ns) > MOST_IDLE_CPU * slept_ns:
+            cpu, rest = numbers.seconds(min(used_ns)), numbers.seconds(slept_ns)
+            return [f"still works after settling: {cpu} of processor time in {rest}"]
+    return []
+
+
+def watched_ns(record: Record) -> int:
+    """Return for how long a settled engine was watched at a time."""
+    return record.get("idle_ns") or _IDLE_NS
 
 
 def _reopening_beyond(

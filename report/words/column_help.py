@@ -47,7 +47,7 @@ LATER: Columns = (
     ("CPU / op", "the same per operation"),
     ("written", "bytes written by write calls in settle and close, of all passes"),
     ("to storage", "bytes sent to storage in settle and close, of all passes"),
-    ("CPU at rest", "processor time in the 10 ms after settle"),
+    ("CPU at rest", "share of a processor in use after settle"),
 )
 DURABILITY: Columns = (
     ("promise", "what a crash of the machine may cost, as the engine documents it"),

@@ -16,7 +16,7 @@ from report.stats import (
 )
 from report.terms import numbers
 from report.terms.regime import COLD
-from report.verdict import chart_row, eligibility
+from report.verdict import chart_row, eligibility, rate_findings
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import column_help
@@ -83,11 +83,20 @@ def later(chart: Chart) -> DetailTable | None:
                     positive(cpu_ns / ops if cpu_ns and ops else None, numbers.seconds),
                     positive(used.deferred_written_bytes, numbers.size),
                     positive(used.deferred_storage_written_bytes, numbers.size),
-                    positive(_median(row, "idle_cpu_ns"), numbers.seconds),
+                    positive(_at_rest(row), numbers.percent),
                 ),
             )
         )
     return table("Deferred work", column_help.LATER, lines)
+
+
+def _at_rest(row: Row) -> float | None:
+    """Return the processors in use while the settled engine was watched."""
+    return repetition_stats.median(
+        m.record["idle_cpu_ns"] / rate_findings.watched_ns(m.record)
+        for m in row.repetitions
+        if m.record.get("idle_cpu_ns") is not None
+    )
 
 
 def processors(chart: Chart) -> DetailTable | None:

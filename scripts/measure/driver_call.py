@@ -81,6 +81,7 @@ class DriverCall:
     measured: bool = False
     latency: bool = False  # records a latency for each call
     killed: bool = False  # must end by SIGKILL, without settling or closing
+    watch_idle: bool = False  # for long after settling
     under: tuple[str, ...] = ()  # command line of a tool to run it under
     site: Site | None = None  # the disk and the memory limit of a measured process
 
@@ -202,6 +203,8 @@ def command_of(context: RunContext, call: DriverCall) -> list[str]:
         command.append("--settle=false")
     if call.killed:
         command.append("--crash")
+    if call.watch_idle:
+        command.append("--watch_idle")
     return command
 
 

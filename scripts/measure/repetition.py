@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from report.model.plan import METHOD, SCHEMA, repetition_seed
+from report.model.plan import METHOD, SCHEMA, CellName, Plan, repetition_seed
 from report.model.record import AbPlace, Record
 from report.terms.class_stamp import LOSES_NOTHING
 from report.trust.cell_context import context_of_cell
@@ -100,6 +100,24 @@ class _Unit:
             return None
 
 
+def _is_watched(plan: Plan, cell: CellName, repetition: int) -> bool:
+    """Return whether the idle engine is watched for long: once in each scenario.
+
+    That takes time, so it is done where a process is killed, too: in suites with
+    latency repetitions.
+    """
+    if repetition > 1 or not plan.latency_repetitions:
+        return False
+    writing = [
+        other
+        for other in plan.cells
+        if (other.engine, other.scenario) == (cell.engine, cell.scenario)
+        and (benchmark := plan.benchmark(other)) is not None
+        and benchmark.writes
+    ]
+    return writing[-1:] == [cell]
+
+
 def _measured(
     context: RunContext,
     scheduled: ScheduledRepetition,
@@ -122,6 +140,7 @@ def _measured(
         measured=True,
         latency=latency,
         killed=latency and benchmark.writes,
+        watch_idle=_is_watched(context.plan, cell, scheduled.repetition),
         site=site,
     )
     context.starts(scheduled)

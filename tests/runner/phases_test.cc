@@ -186,6 +186,23 @@ TEST_F(PhasesTest, AThreadThatStillRunsAfterSettlingIsReported) {
   EXPECT_EQ(Fill(behaviour).idle_cpu_ns, 0u);
 }
 
+TEST_F(PhasesTest, AThreadThatBeginsLaterIsReportedByALongWatch) {
+  std::jthread thread;
+  Behaviour behaviour;
+  behaviour.settle = [&] {
+    thread = std::jthread([](const std::stop_token& stop) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      while (!stop.stop_requested()) continue;
+    });
+  };
+  behaviour.close = [&] { thread = {}; };
+  clock_.sleeps = true;
+  config_.watch_idle = true;
+  const Measurement m = Fill(behaviour);
+  EXPECT_EQ(m.idle_ns, kLongIdleNs);
+  EXPECT_GE(m.idle_cpu_ns, 2'000'000u);
+}
+
 TEST_F(PhasesTest, ThePeakOnDiskIsTheLargestOfAllParts) {
   const auto shrink = [this] { std::filesystem::remove(InDatabase("large")); };
   const uint64_t large = 1 << 20;

@@ -116,7 +116,7 @@ TEST(IdleUse, IsSoughtAgainWhileAThreadIsRunnable) {
   };
   std::jthread first(work), second(work);
   SleepingClock clock;
-  const IdleUse idle = UsedWhileIdle(clock);
+  const IdleUse idle = UsedWhileIdle(clock, kIdleNs);
   working = false;
   first.join();
   second.join();
@@ -124,8 +124,10 @@ TEST(IdleUse, IsSoughtAgainWhileAThreadIsRunnable) {
   EXPECT_GE(idle.used.cpu_ns(), idle.most_cpu_ns);
 
   SleepingClock rest;
-  UsedWhileIdle(rest);
+  UsedWhileIdle(rest, kIdleNs);
   EXPECT_EQ(rest.sleeps, 1 + 1);
+  UsedWhileIdle(rest, kLongIdleNs);
+  EXPECT_EQ(rest.sleeps, 1 + 1 + 1 + 1);
 }
 
 TEST(Losses, TheEndOfAThreadMakesNoneNegative) {

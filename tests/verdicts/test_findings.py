@@ -187,6 +187,18 @@ def test_work_after_settling_is_reported() -> None:
     assert "2.50 ms of" in texts_of(least, line(idle_cpu_ns=9_000_000))[0]
 
 
+def test_work_that_begins_late_is_reported_by_a_long_watch() -> None:
+    def watched(cpu_ns: int) -> Any:
+        return line(idle_ns=500_000_000, idle_cpu_ns=cpu_ns)
+
+    text = "still works after settling: 485 ms of processor time in 500 ms"
+    assert texts_of(watched(485_000_000), line(), line()) == (text,)
+    assert texts_of(watched(100_000_000), line()) == ()
+    assert texts_of(watched(100_000_001), line()) != ()
+    assert texts_of(watched(0), line(idle_cpu_ns=9_000_000)) != ()
+    assert texts_of(watched(485_000_000), watched(0)) == ()
+
+
 @pytest.mark.parametrize(
     ("key", "much"),
     [("close_ns", 9 * TIMED_NS), ("open_ns", 9 * TIMED_NS), ("idle_cpu_ns", 9 * 10**6)],
