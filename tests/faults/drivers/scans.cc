@@ -150,6 +150,20 @@ Behaviour SeeksToNeighbour() {
   return lie;
 }
 
+// Finds `start` as a hash table would, in scans of this direction.
+Behaviour SeeksPresent(Order direction) {
+  Behaviour lie;
+  lie.scan = [direction](Session& session, std::string_view start, Order order,
+                         const Visitor& visit) {
+    if (order != direction || start.empty() || session.Get(start))
+      session.Scan(start, order, visit);
+  };
+  return lie;
+}
+
+Behaviour SeeksPresentForward() { return SeeksPresent(Order::kForward); }
+Behaviour SeeksPresentBackward() { return SeeksPresent(Order::kBackward); }
+
 constexpr Lie kLies[] = {
     {"scan-backward", "scans in the other direction", GoesBackward},
     {"scan-swap", "swaps two adjacent entries of a scan", SwapsNeighbours},
@@ -168,6 +182,10 @@ constexpr Lie kLies[] = {
      AddsIntruder},
     {"seek-neighbour", "begins a scan one entry past the right one",
      SeeksToNeighbour},
+    {"seek-absent", "scans nothing from a key that is not there",
+     SeeksPresentForward},
+    {"seek-absent-back", "scans nothing backward from a key that is not there",
+     SeeksPresentBackward},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // in the end, what is stored and answered is right.
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -185,10 +186,40 @@ Behaviour ReadsFromDevice() {
   return lie;
 }
 
+Behaviour BeginsLater() {
+  auto helpers = std::make_shared<Helpers>();
+  auto timer = std::make_shared<std::thread>();
+  Behaviour lie;
+  lie.settle = [helpers, timer] {
+    *timer = std::thread([helpers] {
+      std::this_thread::sleep_for(milliseconds(15));
+      helpers->Start();
+    });
+  };
+  lie.close = [helpers, timer] {
+    if (timer->joinable()) timer->join();
+    helpers->Stop();
+  };
+  return lie;
+}
+
 Behaviour Hoards() {
   auto hoard = std::make_shared<std::string>();
   Behaviour lie;
   lie.open = [hoard] { hoard->assign(4 * FlagNumber("cache_size"), 'x'); };
+  return lie;
+}
+
+Behaviour SharesHoard() {
+  Behaviour lie;
+  lie.open = [] {
+    const size_t bytes = 4 * FlagNumber("cache_size");
+    // For as long as the process lives.
+    if (mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0) == MAP_FAILED) {
+      throw std::runtime_error("cannot map shared memory");
+    }
+  };
   return lie;
 }
 
@@ -220,6 +251,16 @@ Behaviour Relaxes() {
   return behaviour;
 }
 
+Behaviour RelaxesSome() {
+  Behaviour lie;
+  lie.write = [now = Now()](Session& session,
+                            std::span<const Update> batch) mutable {
+    session.SetDurable(now());
+    session.Write(batch);
+  };
+  return lie;
+}
+
 constexpr Lie kLies[] = {
     {"buffer", "keeps all writes in its own memory until it is closed",
      BuffersUntilClose},
@@ -230,6 +271,10 @@ constexpr Lie kLies[] = {
     {"unsettled",
      "keeps working in other threads after it reports that it has settled",
      GoesOnAfterSettle},
+    {"timer",
+     "begins to work in other threads 15 ms after it reports that it has "
+     "settled, and stops when it is closed",
+     BeginsLater},
     {"owes", "claims to have settled, and does a fifth of its work in closing",
      PaysInClosing},
     {"owes-reopening",
@@ -240,8 +285,13 @@ constexpr Lie kLies[] = {
      "drops its file from the page cache and reads it again in every N-th get",
      ReadsFromDevice},
     {"hoard", "holds four times its cache size in memory", Hoards},
+    {"hoard-shared", "holds four times its cache size in memory that is shared",
+     SharesHoard},
     {"relaxed",
      "promises that no write is lost, and does not wait for the disk", Relaxes},
+    {"relaxed-some",
+     "promises that no write is lost, and waits for the disk in one write in N",
+     RelaxesSome},
     {"stall-once", "sleeps 150 ms in the N-th operation", StallsOnce},
     {"stall-often", "sleeps 20 ms in every N-th operation", StallsOften},
 };

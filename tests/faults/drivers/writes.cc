@@ -118,6 +118,18 @@ Behaviour IgnoresSomeDeletes() {
   });
 }
 
+// Overwrites a value in place.
+Behaviour KeepsTails() {
+  return Stores([bytes = std::string()](Session& session,
+                                        const Update& update) mutable {
+    const auto before = session.Get(update.key);
+    if (!update.value || !before || before->size() <= update.value->size())
+      return std::optional(update);
+    bytes.assign(*update.value).append(before->substr(update.value->size()));
+    return std::optional<Update>({update.key, bytes});
+  });
+}
+
 Behaviour TearsBatches() {
   Behaviour lie;
   lie.write = [](Session& session, std::span<const Update> batch) {
@@ -142,6 +154,8 @@ constexpr Lie kLies[] = {
     {"flip-any", "flips a bit somewhere in one value in N", FlipsAnyByte},
     {"other-value", "stores under one key in N the value of an earlier one",
      StoresValueBefore},
+    {"tail", "keeps the end of a value that a shorter one overwrites",
+     KeepsTails},
     {"undeleted", "ignores every delete", IgnoresDeletes},
     {"undeleted-some", "ignores one delete in N", IgnoresSomeDeletes},
     {"torn-batch", "loses the last entry of each batch", TearsBatches},
