@@ -23,9 +23,8 @@ DEFINE_int64(growth_step, -1,
              "default, 16 MiB for large maps");
 DEFINE_uint64(writethrough_threshold, 2,
               "with --durability=durable: a commit of at most this many pieces "
-              "is written through a file opened with O_DSYNC, which is not "
-              "counted as a barrier; a larger one is synchronised by "
-              "fdatasync (MDBX_opt_writethrough_threshold)");
+              "is written through a file opened with O_DSYNC; a larger one is "
+              "synchronised by fdatasync (MDBX_opt_writethrough_threshold)");
 DEFINE_bool(writemap, false,
             "write to the map instead of by system calls (MDBX_WRITEMAP)");
 DEFINE_bool(nordahead, false, "no read-ahead of the system (MDBX_NORDAHEAD)");
