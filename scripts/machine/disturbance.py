@@ -12,11 +12,15 @@ processor counts only as far as other programs used these processors meanwhile:
   They spend no time in user mode, which is what counts as used by other programs; a
   program that works inside the kernel alone is missed.
 
+With a disk of its own, a process that waits for the disk makes the hypervisor work for
+it, and that work is counted as steal: it follows the engine's own requests.  So steal
+is recorded there as everywhere, and marks nothing.
+
 A figure that cannot be determined is null, and marks nothing.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,12 +82,14 @@ def losses(record: Record) -> dict[str, Any]:
         "stolen_share": process.share(lost["stolen_ns"]),
         "throttled_share": process.share(lost["throttled_ns"]),
     }
-    return {**shares, "marks": _marks(shares)}
+    own = ("stolen_share",) if record.get("device") else ()
+    return {**shares, "marks": _marks(shares, own)}
 
 
-def _marks(shares: Mapping[str, float | None]) -> list[str]:
+def _marks(shares: Mapping[str, float | None], own: Collection[str]) -> list[str]:
+    """Return the texts of the shares above MOST_LOST that are not the process's own."""
     return [
         _TEXTS[name].format(numbers.percent(share))
         for name, share in shares.items()
-        if share is not None and share > MOST_LOST
+        if share is not None and share > MOST_LOST and name not in own
     ]

@@ -7,6 +7,7 @@ import pytest
 from scripts.machine.counters import TICK_NS
 from scripts.machine.disturbance import WAKE_UP_NS, losses
 from tests.builders import synthetic_records
+from tests.builders.regime_records import counters
 
 MS, SECOND = 10**6, 10**9
 CELL = {"engine": "alpha", "scenario": "baseline", "benchmark": "readrandom"}
@@ -112,6 +113,18 @@ def test_two_percent_is_too_much(waited_ms: int) -> None:
     assert bool(found["marks"]) == (waited_ms > 20)
     found = lost(throttled_ns=waited_ms * MS)
     assert bool(found["marks"]) == (waited_ms > 20)
+
+
+def test_with_a_disk_of_its_own_steal_marks_nothing() -> None:
+    """It follows the requests of the process; other losses mark as everywhere."""
+    line = synthetic_records.line(CELL, loop_ns=SECOND, flush_ns=0)
+    line["lost"] = {**line["lost"], "stolen_ns": 300 * MS, "throttled_ns": 0}
+    assert losses(line)["marks"] == ["steal 30 % of its time"]
+    line["device"] = {"loop": counters(), "settle": None}
+    found = losses(line)
+    assert (found["stolen_share"], found["marks"]) == (0.3, [])
+    line["lost"]["throttled_ns"] = 300 * MS
+    assert losses(line)["marks"] == ["stopped by a CPU limit 30 % of its time"]
 
 
 def test_losses_of_several_threads_are_shared() -> None:
