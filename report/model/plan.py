@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from report.model.description import Description
 from report.terms.class_stamp import KnownClass
-from report.terms.regime import Regime
+from report.terms.regime import STEADY_WINDOWS, Regime
 from report.terms.rulebook import SETTLED, STATES, UNSETTLED, Benchmark, Flag, Flags
 
 # Schema of new runs; all earlier schemas can still be read.
@@ -140,6 +140,11 @@ class Scenario:
     def explanation(self) -> str:
         """The analysis, and what its processes have if that is unusual."""
         more = f" Every process has {self.regime.text}." if self.regime else ""
+        if self.regime and self.regime.steady:
+            more += (
+                f" A rate is that of the last {STEADY_WINDOWS} windows of the loop, in"
+                " each of which the data are rewritten once, if they are steady."
+            )
         if self.data_fits:
             more += " Engines may keep all data in their cache and buffers."
         return self.analysis + more

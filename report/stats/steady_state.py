@@ -1,14 +1,16 @@
 """Whether the writes of a repetition reached a steady state, and how it got there.
 
-The loop is divided into windows in which a quarter of the data set is rewritten.  It is
-steady once, over five consecutive windows, both the rate and the write amplification
-range over at most 20 % of their mean and their fitted line moves by at most 10 % of it
-(SNIA Solid State Storage Performance Test Specification 2.0.2, 2020), after at least
-three data sets were rewritten (Didona et al., PVLDB 14(3), 2020).
+The loop is divided into windows in which the data set is rewritten once.  Its last five
+must be level: both the rate and the write amplification range over at most 20 % of
+their mean, and their fitted line moves by at most 10 % of it (SNIA Solid State Storage
+Performance Test Specification 2.0.2, 2020).
 
-Independently, the rates of the windows are divided at their change points, as Barrett
-et al. do ("Virtual machine warmup blows hot and cold", OOPSLA 2017): flat, warming up,
-slowing down, or without a steady state.
+Five windows cannot show that a rate falls slowly.  So the rate must have been flat for
+six: their fitted line moves by no more either, and there is no change point in them, at
+which the rates of all windows are divided, as Barrett et al. do ("Virtual machine
+warmup blows hot and cold", OOPSLA 2017).  Didona et al. demand three rewrites of the
+data (PVLDB 14(3), 2020).  A window is several cycles of an engine's compactions, which
+a quarter of the data, as small as this, is not.
 """
 
 from __future__ import annotations
@@ -24,13 +26,12 @@ from numpy.typing import NDArray
 from report.model.record import Course, Record
 from report.stats.change_points import change_points
 from report.stats.device_use import user_bytes
+from report.terms.regime import STEADY_WINDOWS
 from report.terms.rulebook import WRITING_TYPES
 
 Columns = Mapping[str, NDArray[np.float64]]
 _WRITTEN = "device_written_bytes"
-WINDOW = 0.25  # of the data set, rewritten
-LEAST_WINDOWS = 5  # consecutive
-LEAST_REWRITES = 3  # of the data set
+LEAST_WINDOWS = 6  # for which the rate must have been flat
 MOST_WINDOWS = 10_000  # far more than a course has samples: nothing is known of more
 MOST_RANGE = 0.20  # of the mean
 MOST_DRIFT = 0.10  # of the mean, of the fitted line over the windows
@@ -40,6 +41,7 @@ class Shape(StrEnum):
     """The course of the rate."""
 
     FLAT = "flat"
+    FLAT_AT_LAST = "flat after a change"
     WARMING_UP = "warming up"
     SLOWING_DOWN = "slowing down"
     UNSETTLED = "no steady state"
@@ -48,7 +50,7 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True)
 class Window:
-    """A part of the loop in which WINDOW of the data was rewritten."""
+    """A part of the loop in which the data set was rewritten once."""
 
     start_ns: int
     end_ns: int
@@ -58,28 +60,32 @@ class Window:
 
 @dataclass(frozen=True)
 class SteadyState:
-    """The windows of a loop; `steady_from` is the first of the steady five, or None."""
+    """The windows of a loop; `steady` are the last five, () if they are not steady."""
 
     windows: tuple[Window, ...]
     rewrites: float  # of the data set, in the whole loop
-    steady_from: int | None
+    shape: Shape
+    steady: tuple[Window, ...]
 
     @property
     def is_steady(self) -> bool:
-        """True if five consecutive windows were steady."""
-        return self.steady_from is not None
+        """True if the loop ended in a steady state."""
+        return bool(self.steady)
 
     @property
-    def shape(self) -> Shape:
-        """The shape of the rate over the windows."""
-        return shape_of(self.windows)
+    def ops_per_sec(self) -> float | None:
+        """The rate over the steady windows together; None without."""
+        if not self.steady:
+            return None
+        ops = sum(w.ops_per_sec * (w.end_ns - w.start_ns) for w in self.steady)
+        return ops / (self.steady[-1].end_ns - self.steady[0].start_ns)
 
     @property
-    def steady(self) -> tuple[Window, ...]:
-        """The first five steady windows; () without."""
-        if self.steady_from is None:
-            return ()
-        return self.windows[self.steady_from : self.steady_from + LEAST_WINDOWS]
+    def write_amplification(self) -> float | None:
+        """The mean over the steady windows, which accept equally much; None without."""
+        if not self.steady:
+            return None
+        return float(np.mean([w.write_amplification for w in self.steady]))
 
 
 def of_record(record: Record) -> SteadyState | None:
@@ -95,23 +101,19 @@ def of_record(record: Record) -> SteadyState | None:
         return None
     by_type = record.get("ops_by_type") or {}
     writes = sum(n for t, n in by_type.items() if t in WRITING_TYPES) or ops
-    windows = windows_of(course, WINDOW * num * ops / writes, accepted / ops)
+    windows = windows_of(course, num * ops / writes, accepted / ops)
     return steady_state(windows, writes / num)
 
 
 def steady_state(windows: Sequence[Window], rewrites: float) -> SteadyState:
     """Judge the windows of a loop that rewrote the data set so often."""
-    first = None
-    for end in range(LEAST_WINDOWS, len(windows) + 1):
-        last = windows[end - LEAST_WINDOWS : end]
-        rates = [w.ops_per_sec for w in last]
-        amplifications = [w.write_amplification for w in last]
-        if end * WINDOW < LEAST_REWRITES:
-            continue
-        if is_level(rates) and is_level(amplifications):
-            first = end - LEAST_WINDOWS
-            break
-    return SteadyState(tuple(windows), rewrites, first)
+    shape, last = shape_of(windows), tuple(windows[-STEADY_WINDOWS:])
+    is_steady = (
+        shape in (Shape.FLAT, Shape.FLAT_AT_LAST)
+        and is_level([w.ops_per_sec for w in last])
+        and is_level([w.write_amplification for w in last])
+    )
+    return SteadyState(tuple(windows), rewrites, shape, last if is_steady else ())
 
 
 def is_level(values: Sequence[float]) -> bool:
@@ -119,23 +121,34 @@ def is_level(values: Sequence[float]) -> bool:
     mean = float(np.mean(values))
     if mean <= 0:
         return False
-    slope = float(np.polyfit(np.arange(len(values)), values, 1)[0])
-    drift = abs(slope) * (len(values) - 1)
     spread = max(values) - min(values)
-    return spread <= MOST_RANGE * mean and drift <= MOST_DRIFT * mean
+    return spread <= MOST_RANGE * mean and abs(drift(values)) <= MOST_DRIFT
+
+
+def drift(values: Sequence[float]) -> float:
+    """Return how far the fitted line moves over values, as a share of their mean."""
+    slope = float(np.polyfit(np.arange(len(values)), values, 1)[0])
+    return slope * (len(values) - 1) / float(np.mean(values))
 
 
 def shape_of(windows: Sequence[Window]) -> Shape:
-    """Return the shape of the rate over the windows."""
-    if len(windows) < 2 * LEAST_WINDOWS:
+    """Return the shape of the rate over the windows.
+
+    A rate that moves a little in each window has no change point: the last six windows
+    must not drift either.
+    """
+    if len(windows) < LEAST_WINDOWS:
         return Shape.UNKNOWN
     rates = [window.ops_per_sec for window in windows]
     if min(rates) <= 0:
         return Shape.UNSETTLED
     cuts = [step.index for step in change_points(rates)]
-    if not cuts:
-        return Shape.FLAT
-    if len(rates) - cuts[-1] < LEAST_WINDOWS:
+    if len(rates) - max(cuts, default=0) >= LEAST_WINDOWS:
+        moved = drift(rates[-LEAST_WINDOWS:])
+        if abs(moved) <= MOST_DRIFT:
+            return Shape.FLAT_AT_LAST if cuts else Shape.FLAT
+        return Shape.WARMING_UP if moved > 0 else Shape.SLOWING_DOWN
+    if len(rates) - cuts[-1] < STEADY_WINDOWS:
         return Shape.UNSETTLED
     edges = [0, *cuts, len(rates)]
     levels = [float(np.median(rates[left:right])) for left, right in pairwise(edges)]

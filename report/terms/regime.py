@@ -15,6 +15,9 @@ LOOP = "loop"  # a disk of its own, a file on a loop device
 BLOCK, DIRECTORY = "block", "directory"
 FILE_SYSTEMS = ("ext4", "xfs")
 DEFAULT_READ_AHEAD_BYTES = 128 << 10  # the kernel's default for a disk
+# The windows at the end of a loop that show a steady state; in each, the data are
+# rewritten once.
+STEADY_WINDOWS = 5
 _DISKS = {
     LOOP: "a disk of its own",
     BLOCK: "a block device of its own",

@@ -25,6 +25,7 @@ from report.trust.known_failures import as_declared
 from report.trust.pooling import deviations_of, pooled
 from report.trust.rule import Context
 from report.trust.rule_table import fault_of_line
+from report.trust.steady_rate import rated
 
 # scenario, benchmark, repetition, operations, entries: equal work has equal digests.
 Work = tuple[str, str, int, int, str]
@@ -70,7 +71,7 @@ def judged(
     plan_of: Callable[[Measurement], Plan],
     twins: Mapping[str, str] | None = None,
 ) -> tuple[Measurement, ...]:
-    """Return the lines with the status to be shown and the plan's `open_loop`.
+    """Return the lines with the status, the `open_loop` and the rate to be shown.
 
     `twins` maps a control to the engine that it is.
     """
@@ -84,7 +85,10 @@ def judged(
         for m, verdict in zip(measurements, shown, strict=True)
     )
     return tuple(
-        replace(m, status=status, reason=reason, open_loop=bool(context.pace))
+        rated(
+            replace(m, status=status, reason=reason, open_loop=bool(context.pace)),
+            context.regime,
+        )
         for m, context, (status, reason) in zip(
             measurements, contexts, declared, strict=True
         )

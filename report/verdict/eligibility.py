@@ -114,8 +114,8 @@ def transient_reason(states: Sequence[SteadyState]) -> str:
         return ""
     least = min(worst, key=lambda state: state.rewrites)
     rewritten = f"after {numbers.rounded(least.rewrites)} rewrites of the data"
-    if least.rewrites < steady_state.LEAST_REWRITES:
-        return f"transient: ended {rewritten}, before {steady_state.LEAST_REWRITES}"
+    if least.rewrites < steady_state.LEAST_WINDOWS:
+        return f"transient: ended {rewritten}, before {steady_state.LEAST_WINDOWS}"
     return f"transient: rate or write amplification still changed {rewritten}"
 
 

@@ -5,6 +5,9 @@ accepted rate covers the loop and the flush, after which everything is handed to
 operating system, and the finished rate also the time until the engine has no deferred
 work left, such as compactions and checkpoints.  Latencies are compared by their 99th
 percentile.
+
+In a scenario that demands a steady state there is one rate, that of the steady windows:
+the work that they defer is done in them for the windows before.
 """
 
 from __future__ import annotations
@@ -76,6 +79,8 @@ def _accepted_ending_ns(m: Measurement) -> float | None:
 
 def _finished_ns(m: Measurement) -> float | None:
     if m.settle_ns is None or not m.ops_per_sec or not m.ops or m.elapsed_ns is None:
+        return None
+    if m.steady_rate:
         return None
     return (m.elapsed_ns + m.settle_ns) / m.ops
 

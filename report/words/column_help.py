@@ -97,8 +97,8 @@ DEVICE: Columns = (
 STEADY: Columns = (
     ("course", "shape of the rate, by its change points"),
     ("rewrites", "how often the data were rewritten"),
-    ("steady after", "rewrites before the first five steady windows"),
-    ("steady rate", "operations per second in these windows"),
+    ("steady after", "rewrites before the last five windows, which were steady"),
+    ("steady rate", "operations per second in these windows: the rate of the chart"),
     ("steady written ×", "bytes written to the disk in them, per byte accepted"),
 )
 COLD: Columns = (

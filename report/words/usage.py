@@ -15,7 +15,7 @@ from report.stats import (
     steady_state,
 )
 from report.terms import numbers
-from report.terms.regime import COLD
+from report.terms.regime import COLD, STEADY_WINDOWS
 from report.verdict import chart_row, eligibility, rate_findings
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
@@ -179,14 +179,11 @@ def steadiness(chart: Chart) -> DetailTable | None:
         known = [state for state in states if state]
         if not known:
             continue
-        steady = [state for state in known if state.is_steady]
-        all_steady = len(steady) == len(known)
         shapes = dict.fromkeys(state.shape.value for state in known)
-        after = [(state.steady_from or 0) * steady_state.WINDOW for state in steady]
-        rates = [w.ops_per_sec for state in steady for w in state.steady]
-        written = [w.write_amplification for state in steady for w in state.steady]
-        median = repetition_stats.median
+        after = [s.rewrites - STEADY_WINDOWS for s in known]
         late = CellText("transient", eligibility.transient_reason(known), warns=True)
+        all_steady = all(state.is_steady for state in known)
+        median = repetition_stats.median
         lines.append(
             EngineRow(
                 row.engine,
@@ -194,8 +191,8 @@ def steadiness(chart: Chart) -> DetailTable | None:
                     CellText(", ".join(shapes)),
                     figure(median(s.rewrites for s in known), numbers.rounded),
                     figure(median(after), numbers.rounded) if all_steady else late,
-                    figure(median(rates), numbers.rounded),
-                    figure(median(written), numbers.times),
+                    figure(median(s.ops_per_sec for s in known), numbers.rounded),
+                    figure(median(s.write_amplification for s in known), numbers.times),
                 ),
             )
         )

@@ -10,6 +10,7 @@ from report.model.run import DISPUTED, Measurement, Run
 from report.model.run import Cell as MeasuredCell
 from report.terms.text_table import one_line
 from report.trust.known_failures import as_declared
+from report.trust.steady_rate import rated
 from scripts.measure.events import (
     CellProgress,
     Event,
@@ -119,7 +120,8 @@ class Board:
         """Return a line as a measurement; what is declared is a known failure."""
         engine = self.plan.engine(line["engine"])
         status, reason = as_declared(engine, line, (line["status"], line["reason"]))
-        return replace(Measurement.of(line), status=status, reason=one_line(reason))
+        m = replace(Measurement.of(line), status=status, reason=one_line(reason))
+        return rated(m, self.plan.scenario(m.cell.scenario).regime)
 
     @property
     def planned(self) -> int:
