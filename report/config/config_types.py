@@ -17,6 +17,8 @@ REFILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_refill)
 DEFAULT_NUM = int(FLAGS["num"].default)
 VARIANT, FLOOR = "variant", "floor"
 ROLES = ("", "reference", FLOOR, VARIANT)
+LARGER = "larger-than-memory"
+ADVISED_FOR = (LARGER,)  # the data for which advice is given, if it is not for any
 TOOLCHAINS = ("rust", "go", "java")  # that an engine may need besides C and C++
 MOST_REPEATS = 2  # retries of a disturbed repetition
 # Groups of engines that need no declaration; ORDERED depends on the executables.
@@ -40,6 +42,7 @@ class EngineConfig:
     flags: Mapping[str, Flag] = field(default_factory=dict)  # weakest: any other wins
     # Where each flag is advised: address by flag, for all flags or for none.
     advice: Mapping[str, str] = field(default_factory=dict)
+    advised_for: str = ""  # one of ADVISED_FOR, or "": the advice is not for such data
     # Evidence by benchmark, or by a glob of them; see report.trust.known_failures.
     known_failures: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[str, ...] = ()  # words that select it, its structure first: "lsm"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from report.config.config_types import (
+    ADVISED_FOR,
     COMPUTED_GROUPS,
     FLOOR,
     MEASURED,
@@ -198,12 +199,17 @@ def _check_variant(
 def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
     table.only(
         *("name", "title", "url", "summary", "role", "sources_of", "source"),
-        *("variant_of", "flags", "advice", "library", "toolchain"),
+        *("variant_of", "flags", "advice", "advised_for", "library", "toolchain"),
         *("setup_s", "setup_mb", "plugin", "floor", "binding_of"),
         *("known_failures", "groups", "durability_flags", "durability"),
     )
     role = table.text("role", "")
     known(table, "role", role, ROLES, "role")
+    advice, advised_for = _advice(table), table.text("advised_for", "")
+    if "advised_for" in table.values:
+        known(table, "advised_for", advised_for, ADVISED_FOR, "kind of data")
+        if not advice:
+            raise table.wrong("advised_for", "the addresses in [engine.advice] as well")
     toolchain = table.text("toolchain", "")
     known(table, "toolchain", toolchain, ("", *TOOLCHAINS), "toolchain")
     return EngineConfig(
@@ -216,7 +222,8 @@ def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
         sources=sources_of(table),
         variant_of=table.text("variant_of", ""),
         flags=read_flags(table.table("flags")),
-        advice=_advice(table),
+        advice=advice,
+        advised_for=advised_for,
         groups=_groups(table),
         known_failures=_known_failures(table.table("known_failures")),
         file=table.file,

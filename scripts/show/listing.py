@@ -74,6 +74,7 @@ def _engine(engine: Engine, config: EngineConfig) -> dict[str, Any]:
         "missing": engine.missing,
         "groups": list(config.groups),
         "advice": dict(config.advice),
+        "advised_for": config.advised_for,
     }
 
 

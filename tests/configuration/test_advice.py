@@ -36,7 +36,12 @@ def test_every_engine_that_is_compared_has_an_advised_row() -> None:
 
 
 def test_every_advised_flag_has_the_address_of_the_advice() -> None:
-    advised = [e for e in CONFIG.engines.values() if e.name.endswith("-advised")]
+    advised = [
+        e
+        for e in CONFIG.engines.values()
+        if e.name.endswith("-advised") or e.advised_for
+    ]
+    assert {e.name for e in advised} >= {"lmdb-advised", "lmdb-larger"}
     for engine in advised:
         assert engine.advice and engine.advice.keys() == engine.flags.keys()
 
@@ -79,4 +84,21 @@ def test_a_flag_without_advice_is_refused(tmp_path: Path) -> None:
     text = ENGINE.replace("512", "512\nsync = true")
     (tmp_path / "engines.toml").write_text(text + 'page_size = "https://sqlite.org"')
     with pytest.raises(ConfigError, match="sync"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ('advised_for = "larger-than-memori"', "larger-than-memory"),
+        ('advised_for = "larger-than-memory"', "advice"),
+    ],
+)
+def test_only_advice_is_for_some_data(keys: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "suites").mkdir()
+    text = ENGINE.replace("[engine.flags]", f"{keys}\n[engine.flags]")
+    given = 'page_size = "https://sqlite.org"' if problem != "advice" else ""
+    (tmp_path / "engines.toml").write_text(text + given)
+    with pytest.raises(ConfigError, match=problem):
         load(tmp_path)
