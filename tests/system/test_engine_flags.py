@@ -81,6 +81,33 @@ ADVISED = {
     },
 }
 
+# The same of the rows for data larger than memory.
+LARGER = {
+    "leveldb": {"bloom_bits": ("bloom_bits", "10 (as requested)")},
+    "treedb": ADVISED["treedb"] | {"map_size": ("msiz", str(16 << 20))},
+    "hashdb": ADVISED["hashdb"] | {"map_size": ("msiz", str(16 << 20))},
+    "sqlite3": ADVISED["sqlite3"]
+    | {
+        "mmap_size": ("mmap_size", "0"),
+        "without_rowid": ("without_rowid", "1"),
+    },
+    "rocksdb": {
+        name: setting
+        for name, setting in ADVISED["rocksdb"].items()
+        if name
+        not in (
+            *("max_background_jobs", "format_version"),
+            *("compression_type", "bottommost_compression_type"),
+        )
+    }
+    | {
+        "write_buffer_size": ("write_buffer_size", str(4 << 20)),
+        "max_bytes_for_level_base": ("max_bytes_for_level_base", str(16 << 20)),
+        "target_file_size_base": ("target_file_size_base", str(2 << 20)),
+    },
+    "lmdb": {"nordahead": ("nordahead", "true")},
+}
+
 
 def run(
     engine: str, folder: Path, *flags: str, num: int = 2000
@@ -185,14 +212,18 @@ def test_a_flag_is_in_force(
         assert expected.items() <= line["settings"].items()
 
 
-@pytest.mark.parametrize("engine", ADVISED)
-def test_every_advised_flag_is_in_force(engine: str, tmp_path: Path) -> None:
-    flags = config().engines[f"{engine}-advised"].flags
-    assert ADVISED[engine].keys() == flags.keys()
+@pytest.mark.parametrize(
+    "row", [*(f"{e}-advised" for e in ADVISED), *(f"{e}-larger" for e in LARGER)]
+)
+def test_every_advised_flag_is_in_force(row: str, tmp_path: Path) -> None:
+    engine = config().engines[row].variant_of
+    flags = config().engines[row].flags
+    reported = LARGER[engine] if row.endswith("-larger") else ADVISED[engine]
+    assert reported.keys() == flags.keys()
     words = [f"--{flag}={_word(value)}" for flag, value in flags.items()]
     for line in run(engine, tmp_path, "--benchmarks=fillseq,readrandom", *words):
         assert (line["status"], line["reason"]) == ("ok", "")
-        assert set(ADVISED[engine].values()) <= set(line["settings"].items())
+        assert set(reported.values()) <= set(line["settings"].items())
 
 
 def test_rocksdb_has_the_defaults_of_its_release_or_the_levels_of_leveldb(
