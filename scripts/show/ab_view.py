@@ -11,6 +11,8 @@ from report.model.ab_rule import CONFIRM
 from report.model.record import Record
 from report.model.run import Measurement
 from report.terms import numbers
+from report.terms.regime import Regime
+from report.trust.steady_rate import rated
 from scripts.machine.child_process import TICK_S
 from scripts.measure.events import (
     CountStep,
@@ -71,8 +73,11 @@ class AbLines:
             number, rounds = number - rounds, rule.confirm_rounds
         width = len(str(pace.planned))
         start = f"[{pace.done:>{width}}/{pace.planned}] {ab['stage']}"
-        name = f"{cell_of(lines[0])!s:<{_NAME_CHARS}}"
-        return f"{start} {number}/{rounds} {name}" + _figures(lines)
+        cell = cell_of(lines[0])
+        regime = self._plan.sides["a"].scenario(cell.scenario).regime
+        return f"{start} {number}/{rounds} {cell!s:<{_NAME_CHARS}}" + _figures(
+            lines, regime
+        )
 
 
 class BarView(PlainView):
@@ -127,13 +132,13 @@ def _first_line(plan: AbPlan, done: int) -> str:
     )
 
 
-def _figures(lines: Sequence[Record]) -> str:
+def _figures(lines: Sequence[Record], regime: Regime | None) -> str:
     """Return the rates of both sides in a round, or why one of them failed."""
     failed = next((line for line in lines if line["status"] != "ok"), None)
     if failed:
         word = STATUS_WORDS[failed["status"]]
         return f"  {failed['ab']['side']} {word}: {failed['reason']}"
-    a, b = (_rate(lines, side) for side in "ab")
+    a, b = (_rate(lines, side, regime) for side in "ab")
     rates = f"  a {a:>11,.0f}  b {b:>11,.0f} ops/s  {100 * (b / a - 1):>+6.1f} %"
     marks = [mark for line in lines if (mark := marks_of(line))]
     if not marks:
@@ -142,10 +147,9 @@ def _figures(lines: Sequence[Record]) -> str:
     return f"{rates}  {len(marks)} of {len(lines)} disturbed{example}: {marks[0][0]}"
 
 
-def _rate(lines: Sequence[Record], side: str) -> float:
+def _rate(lines: Sequence[Record], side: str, regime: Regime | None) -> float:
     """Return the geometric mean of a side's two rates."""
-    rates = [
-        Measurement.of(line).ops_per_sec for line in lines if line["ab"]["side"] == side
-    ]
+    own = (Measurement.of(line) for line in lines if line["ab"]["side"] == side)
+    rates = [rated(m, regime).ops_per_sec for m in own]
     logs = [math.log(rate) for rate in rates if rate]
     return math.exp(math.fsum(logs) / len(logs)) if logs else math.nan
