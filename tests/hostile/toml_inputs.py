@@ -111,6 +111,7 @@ ENGINES_RULES: Rules = {
                     **{"flags": {"type": "object"}, "source": {"type": "array"}},
                     **{"library": {"type": "array"}, "toolchain": _TEXT},
                     **{"plugin": _TEXT, "floor": _TEXT, "binding_of": _TEXT},
+                    **{"advised_for": _TEXT},
                     **{"setup_s": {"type": "integer"}, "groups": _TEXTS},
                     **{"setup_mb": {"type": "integer"}, "advice": {"type": "object"}},
                     "known_failures": {"type": "object"},
