@@ -136,6 +136,7 @@ class Kyoto final : public Database, kc::BasicDB::Logger {
     for (const char* name :
          {"apow", "bnum", "fpow", "msiz", "opts", "pccap", "psiz", "rcomp"})
       if (status.contains(name)) settings[name] = status[name];
+    if (!kTree) settings["cache_size"] = "none: the mapped file";
     if (repaired_) settings["repaired"] = "true";
     settings["sync"] = SyncOf(options_.durability) + " (as requested)";
     return settings;

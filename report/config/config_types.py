@@ -1,11 +1,12 @@
 """The parts of a configuration, as frozen objects; configuration.py builds them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from report.config.pinned_source import DistributionLibrary, PinnedSource
 from report.config.toml_table import ConfigError
 from report.terms.regime import Regime
+from report.terms.row_settings import ADVISED, DEFAULTS
 from report.terms.rulebook import BENCHMARKS, FLAGS, Flag
 
 # Benchmarks that a scenario may list; an audit is not a measurement.
@@ -15,14 +16,14 @@ MEASURED = tuple(b.name for b in BENCHMARKS.values() if b.kind != "verify")
 FILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_fill)
 REFILLS = tuple(b.name for b in BENCHMARKS.values() if b.is_refill)
 DEFAULT_NUM = int(FLAGS["num"].default)
-VARIANT, FLOOR = "variant", "floor"
-ROLES = ("", "reference", FLOOR, VARIANT)
+VARIANT, FLOOR, REFERENCE = "variant", "floor", "reference"
+ROLES = ("", REFERENCE, FLOOR, VARIANT)
 LARGER = "larger-than-memory"
 ADVISED_FOR = (LARGER,)  # the data for which advice is given, if it is not for any
 TOOLCHAINS = ("rust", "go", "java")  # that an engine may need besides C and C++
 MOST_REPEATS = 2  # retries of a disturbed repetition
 # Groups of engines that need no declaration; ORDERED depends on the executables.
-ALL, DEFAULT, ADVISED, ORDERED = "all", "default", "advised", "ordered"
+ALL, DEFAULT, ORDERED = "all", "default", "ordered"
 COMPUTED_GROUPS = (ALL, DEFAULT, ADVISED, ORDERED)
 CONTROL_SUFFIX = "-control"  # of the name under which an engine is measured again
 
@@ -60,6 +61,7 @@ class EngineConfig:
     # Settings of durability in addition to the levels: name -> flags, one of which is
     # "durability", the level.
     durability_settings: Mapping[str, Mapping[str, Flag]] = field(default_factory=dict)
+    settings_of: str = ""  # whose settings `flags` are: DEFAULTS, an engine, or ""
 
     @property
     def executable(self) -> str:
@@ -92,6 +94,8 @@ class ScenarioConfig:
     fill: tuple[str, ...] = ()  # fills the database; (): the benchmark's own fill
     state: str = ""  # one of STATES; "": the benchmark's own
     data_fits: bool = False  # into the memory that engines are given, on purpose
+    rows: str = ""  # ADVISED: measures the advised row of each engine that has one
+    settings_of: str = ""  # the published figures whose settings it has, or ""
     regime: Regime | None = None  # memory and disk; a device size of 0 is computed
     growth: tuple[FlagsBySize, ...] = ()  # ascending
     family: str = ""  # name of the file, for members of a sweep
@@ -164,6 +168,40 @@ class Config:
         usual = ("", FLOOR)
         engines = (e for e in self.engines.values() if not e.is_on_request)
         return tuple(e.name for e in engines if e.role in usual)
+
+    def rows(
+        self, scenarios: Iterable[str], engines: Collection[str]
+    ) -> dict[str, tuple[str, ...]]:
+        """Return the rows that scenarios measure of some engines, in report order.
+
+        A scenario of the advised rows has an engine's own if there is no advised one.
+        """
+        advised = {
+            f"{e}-{ADVISED}" if f"{e}-{ADVISED}" in self.engines else e for e in engines
+        }
+        return {
+            name: tuple(
+                e
+                for e in self.engines
+                if e in (advised if self.scenarios[name].rows else engines)
+            )
+            for name in scenarios
+        }
+
+    def settings_of(self, engine: EngineConfig, scenario: ScenarioConfig) -> str:
+        """Return whose settings an engine has in a scenario: see settings_of.py.
+
+        "" for settings of nobody, which only this configuration has.
+        """
+        if engine.role in (FLOOR, REFERENCE):
+            return ""
+        if engine.advice:
+            return ADVISED
+        if scenario.settings_of and not engine.variant_of:
+            return scenario.settings_of
+        if scenario.settings.get(engine.name):
+            return ""
+        return engine.settings_of or ("" if engine.flags else DEFAULTS)
 
     def groups(self, suite: SuiteConfig | None = None) -> dict[str, tuple[str, ...]]:
         """Return the engines of each group, except ORDERED.

@@ -38,6 +38,7 @@ from report.config.toml_table import (
 from report.terms.encoding import bounded_content
 from report.terms.limits import MOST_CONFIG_BYTES
 from report.terms.name_rules import name_rule
+from report.terms.row_settings import DEFAULTS
 from report.terms.rulebook import AUDIT_OF
 from report.terms.text_table import one_line
 
@@ -142,6 +143,9 @@ def engines_of(
                 if key == "floor" and every[other].role != FLOOR:
                     problem = f"{other!r} is not a floor; expected an engine with"
                     raise ConfigError(document.file, at, f'{problem} role = "{FLOOR}"')
+        if engine.settings_of:
+            at, words = f"engine[{engine.name}].settings_of", (DEFAULTS, *every)
+            known(document, at, engine.settings_of, words, "source of settings")
         if engine.variant_of or engine.role == VARIANT:
             _check_variant(document, engine, every)
     return {name: _inheriting(engine, every) for name, engine in engines.items()}
@@ -202,6 +206,7 @@ def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
         *("variant_of", "flags", "advice", "advised_for", "library", "toolchain"),
         *("setup_s", "setup_mb", "plugin", "floor", "binding_of"),
         *("known_failures", "groups", "durability_flags", "durability"),
+        "settings_of",
     )
     role = table.text("role", "")
     known(table, "role", role, ROLES, "role")
@@ -237,6 +242,7 @@ def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
         setup_mb=table.count("setup_mb", 0, 0, _LARGEST_SETUP_MB),
         durability_flags=durability_flags(table),
         durability_settings=durability_settings(table),
+        settings_of=table.text("settings_of", ""),
     )
 
 

@@ -20,14 +20,19 @@ from report.config.toml_table import (
     nearest,
     read_flags,
 )
+from report.published import published_figures
+from report.terms.row_settings import ADVISED
 from report.terms.rulebook import SCENARIO_FLAGS, STATES, Flag
 
 _OWN = (
     *("extends", "title", "analysis", "benchmarks", "settings", "exclude"),
     *("fill", "state", "data_fits", "sweep", "from_num", "regime"),
+    *("rows", "settings_of"),
 )
 # Keys inherited as a whole from the base if the scenario itself does not have them.
-_INHERITED = ("benchmarks", "fill", "state", "data_fits", "sweep")
+_INHERITED = (
+    *("benchmarks", "fill", "state", "data_fits", "sweep", "rows", "settings_of"),
+)
 
 
 def scenarios_of(
@@ -56,6 +61,8 @@ def scenarios_of(
         fill=_fill(owner["fill"]),
         state=owner["state"].text("state", ""),
         data_fits=owner["data_fits"].switch("data_fits", False),
+        rows=owner["rows"].text("rows", ""),
+        settings_of=owner["settings_of"].text("settings_of", ""),
         regime=read_regime(parts),
         growth=_growth(parts),
         is_bare=base is None and "settings" not in table.values,
@@ -100,6 +107,11 @@ def _check_keys(table: TomlTable, engines: tuple[str, ...]) -> None:
     _fill(table)
     if "state" in table.values:
         known(table, "state", table.text("state"), STATES, "state")
+    if "rows" in table.values:
+        known(table, "rows", table.text("rows"), (ADVISED,), "kind of rows")
+    if "settings_of" in table.values:
+        source, names = table.text("settings_of"), published_figures.names()
+        known(table, "settings_of", source, names, "published source")
     _check_engines(table, ("settings", "exclude"), engines)
     check_regime(table)
     for growth in table.tables("from_num"):

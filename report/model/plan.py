@@ -135,6 +135,8 @@ class Scenario:
     family: str = ""
     swept: Flags = field(default_factory=dict)
     regime: Regime | None = None  # memory and disk of its processes; None: usual
+    # Engine -> whose settings its row has: a code of report/terms/row_settings.py.
+    settings_of: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def explanation(self) -> str:

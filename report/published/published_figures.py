@@ -120,18 +120,23 @@ def names(folder: Path = PUBLISHED_DIR) -> list[str]:
 
 def kind(name: str, folder: Path = PUBLISHED_DIR) -> str:
     """Return the kind of published figures.  Raises ResultsError if unknown."""
-    return about(words(name, folder), name).kind
+    return origin(name, folder).kind
+
+
+def origin(name: str, folder: Path = PUBLISHED_DIR) -> About:
+    """Return where figures of any kind come from.  Raises ResultsError if unknown."""
+    return about(words(name, folder), name)
 
 
 def load(name: str, folder: Path = PUBLISHED_DIR) -> Page:
     """Read a published comparison.  Raises ResultsError if there is none."""
-    origin = about(words(name, folder), name)
-    if origin.kind != RATES:
+    source = origin(name, folder)
+    if source.kind != RATES:
         raise ResultsError(
-            f"published figures {name}: kind is {origin.kind!r}, expected {RATES!r}"
+            f"published figures {name}: kind is {source.kind!r}, expected {RATES!r}"
         )
     figures = [_figure(row) for row in printed_rows(name, folder)]
-    return Page(**vars(origin), figures={figure.key: figure for figure in figures})
+    return Page(**vars(source), figures={figure.key: figure for figure in figures})
 
 
 def words(name: str, folder: Path) -> dict[str, Any]:

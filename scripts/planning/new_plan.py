@@ -48,7 +48,7 @@ class Selection:
     """The part of the configuration that the command line selects."""
 
     engines: tuple[str, ...]
-    scenarios: tuple[str, ...]
+    rows: Mapping[str, tuple[str, ...]]  # the engines of each scenario, in order
     globs: tuple[str, ...]  # over engine/scenario/benchmark; empty: all
     repetitions: int
     seed: int
@@ -61,11 +61,14 @@ class Selection:
     named: NamedDevice | None = None  # instead of the file that is their disk
     cells: frozenset[str] = frozenset()  # just these, by name; empty: see globs
 
-    def has(self, cell: str) -> bool:
-        """Return True if a cell of the engines and scenarios is selected."""
+    def has(self, cell: CellName) -> bool:
+        """Return True if a cell of the scenarios is selected."""
+        name = str(cell)
         if self.cells:
-            return cell in self.cells
-        return not self.globs or any(fnmatch.fnmatch(cell, g) for g in self.globs)
+            return name in self.cells
+        if cell.engine not in self.rows[cell.scenario]:
+            return False
+        return not self.globs or any(fnmatch.fnmatch(name, g) for g in self.globs)
 
 
 def make_plan(
@@ -89,7 +92,7 @@ def make_plan(
     scenarios = tuple(
         _planned_scenario(config, name, suite, selection, engines, refusal)
         for name in suite.scenarios
-        if name in selection.scenarios
+        if name in selection.rows
     )
     scenarios = with_devices(_limited(scenarios, selection.memory_limit_bytes))
     if selection.named:
@@ -139,6 +142,14 @@ def control_of(
     return suite.control if enough and suite.control in engines else ""
 
 
+def cells_of(config: Config, rows: Mapping[str, Collection[str]]) -> int:
+    """Return the number of cells of these rows of scenarios."""
+    each = (
+        (config.scenarios[name].benchmarks, engines) for name, engines in rows.items()
+    )
+    return sum(len(benchmarks) * len(engines) for benchmarks, engines in each)
+
+
 def _control(engines: Sequence[Engine], name: str) -> Iterable[Engine]:
     """Yield the control engine under its second name, if it can run."""
     for engine in engines:
@@ -161,6 +172,7 @@ def _planned_scenario(
     refusal: Refusal,
 ) -> Scenario:
     scenario, chosen = config.scenarios[name], selection.chosen
+    engines = [e for e in engines if e.measures in selection.rows[name]]
     flags = {
         e.name: resolve_flags(
             scenario, config.engines[e.measures], suite.override, chosen, e.description
@@ -196,6 +208,11 @@ def _planned_scenario(
         family=scenario.family,
         swept=scenario.swept,
         regime=scenario.regime,
+        settings_of={
+            e.name: source
+            for e in engines
+            if (source := config.settings_of(config.engines[e.measures], scenario))
+        },
     )
 
 
@@ -295,7 +312,7 @@ def _select(
     for scenario in scenarios:
         for benchmark in scenario.benchmarks:
             for engine in engines:
-                measured = str(CellName(engine.measures, scenario.name, benchmark))
+                measured = CellName(engine.measures, scenario.name, benchmark)
                 if selection.has(measured):
                     yield CellName(engine.name, scenario.name, benchmark)
 

@@ -26,7 +26,7 @@ _OF_ENGINE = (
     *("title", "summary", "floor", "binding_of", "group"),
     *("passports", "missing", "binary_sha256"),
 )
-_OF_SCENARIO = ("title", "analysis", "flags", "regime")
+_OF_SCENARIO = ("title", "analysis", "flags", "regime", "settings_of")
 
 
 class CannotResume(Exception):
@@ -50,7 +50,10 @@ def selection_again(plan: Plan, config: Config) -> tuple[SuiteConfig, Selection]
     suite = replace(config.suites[recorded.name], scenarios=scenarios)
     return suite, Selection(
         engines=tuple(e.name for e in plan.engines if not e.twin_of),
-        scenarios=scenarios,
+        rows={
+            s.name: tuple(e.name for e in plan.engines if e.name in s.flags)
+            for s in plan.scenarios
+        },
         globs=(),
         repetitions=plan.repetitions,
         seed=plan.seed,

@@ -28,7 +28,7 @@ from scripts.planning.engine_choice import (
     engine_choice,
 )
 from scripts.planning.executable import SET_UP_WITH
-from scripts.planning.new_plan import Selection, control_of
+from scripts.planning.new_plan import Selection, cells_of, control_of
 from scripts.planning.settings import instead_of_passes
 from scripts.request.option_types import check_globs, names, suite_name
 from scripts.request.options import DEFAULT_SEED, Setting
@@ -113,18 +113,20 @@ def selection_of(
     `find` finds the engines on disk; called only if the selection depends on it.
     """
     _check_settings(options)
-    engines = config.default_engines(suite)
+    engines: Collection[str] = config.default_engines(suite)
     if options.engines:
         engines = _built(options.engines, config, suite, find)
     if options.scenarios:
         scenarios = _scenarios(config, suite.scenarios, options.scenarios)
     else:
         scenarios = _on_this_machine(config, suite)
-    _check_cells(config, suite, scenarios, engines)
+    rows = config.rows(scenarios, engines)
+    engines = {engine for names in rows.values() for engine in names}
+    _check_cells(config, suite, rows)
     cells = [
         f"{engine}/{scenario}/{benchmark}"
-        for scenario in scenarios
-        for engine in engines
+        for scenario, names in rows.items()
+        for engine in names
         for benchmark in config.scenarios[scenario].benchmarks
     ]
     check_globs(options.globs, cells, suite.name)
@@ -148,7 +150,7 @@ def selection_of(
             )
     return Selection(
         engines=tuple(name for name in config.engines if name in engines),
-        scenarios=tuple(scenarios),
+        rows=rows,
         globs=options.globs,
         repetitions=repetitions,
         seed=options.seed,
@@ -241,14 +243,12 @@ def _check_settings(options: RunOptions) -> None:
 
 
 def _check_cells(
-    config: Config,
-    suite: SuiteConfig,
-    scenarios: Iterable[str],
-    engines: Collection[str],
+    config: Config, suite: SuiteConfig, rows: Mapping[str, Collection[str]]
 ) -> None:
     """Raise ConfigError if the selected scenarios have too many cells."""
-    benchmarks = sum(len(config.scenarios[name].benchmarks) for name in scenarios)
-    if (cells := benchmarks * len(engines)) > MOST_CELLS:
+    cells = cells_of(config, rows)
+    if cells > MOST_CELLS:
+        engines = {engine for names in rows.values() for engine in names}
         problem = f"{cells:,} cells with {len(engines):,} engines; expected at most"
         problem = f"{problem} {MOST_CELLS:,}; select some of them with -s or -e"
         raise ConfigError(suite.file, "scenarios", problem)
@@ -275,7 +275,7 @@ def note_own_defaults(config: Config, selection: Selection) -> None:
     baseline = config.scenarios.get(_BASELINE)
     usual = baseline.settings if baseline else {}
     engines = ", ".join(name for name in selection.engines if name in usual)
-    chosen = [config.scenarios[name] for name in selection.scenarios]
+    chosen = [config.scenarios[name] for name in selection.rows]
     bare = dict.fromkeys(s.family or s.name for s in chosen if s.is_bare)
     for name in bare if engines else ():
         print_note(
@@ -291,7 +291,7 @@ def note_single_passes(
 ) -> None:
     """Name on stderr an option that takes the place of the suite's passes."""
     flag = instead_of_passes(selection.chosen)
-    scenarios = [config.scenarios[name].flags for name in selection.scenarios]
+    scenarios = [config.scenarios[name].flags for name in selection.rows]
     if flag and any("min_time" in flags for flags in (suite.override, *scenarios)):
         print_note(
             f"note: {option_name(flag)} takes the place of {suite.name}'s min_time: "

@@ -18,7 +18,7 @@ from scripts.planning.found_engines import (
     child_environment,
     find_engines,
 )
-from scripts.planning.new_plan import Selection, control_of, make_plan
+from scripts.planning.new_plan import Selection, cells_of, control_of, make_plan
 from scripts.regime.regime_site import why_no_regime
 from scripts.show.run_list import run_row
 
@@ -102,9 +102,10 @@ def shows_broken(document: Document) -> bool:
 
 
 def _suite(config: Config, suite: SuiteConfig) -> dict[str, Any]:
-    charts = sum(len(config.scenarios[s].benchmarks) for s in suite.scenarios)
-    engines = config.default_engines(suite)
+    rows = config.rows(suite.scenarios, config.default_engines(suite))
+    engines = _engines_of(config, rows)
     control = control_of(suite, True, engines, suite.repetitions)
+    again = {name: [e for e in of if e == control] for name, of in rows.items()}
     return {
         "name": suite.name,
         "title": suite.title,
@@ -114,9 +115,16 @@ def _suite(config: Config, suite: SuiteConfig) -> dict[str, Any]:
         "repetitions": suite.repetitions,
         "latency_repetitions": suite.latency_repetitions,
         "control": control,
-        "cells": charts * (len(engines) + bool(control)),
+        "cells": cells_of(config, rows) + cells_of(config, again),
         "broken": None,
     }
+
+
+def _engines_of(config: Config, rows: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+    """Return the engines of rows, in report order."""
+    return tuple(
+        name for name in config.engines if any(name in of for of in rows.values())
+    )
 
 
 def suite_plan(
@@ -130,10 +138,11 @@ def suite_plan(
 
     `chosen` are its engines; (): the default ones.
     """
-    names = chosen or config.default_engines(suite)
+    rows = config.rows(suite.scenarios, chosen or config.default_engines(suite))
+    names = _engines_of(config, rows)
     selection = Selection(
         engines=names,
-        scenarios=suite.scenarios,
+        rows=rows,
         globs=(),
         repetitions=suite.repetitions,
         seed=0,

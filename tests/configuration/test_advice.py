@@ -52,12 +52,18 @@ def test_suites_of_today_measure_the_advised_rows(suite: str) -> None:
     assert {"leveldb-advised", "rocksdb-advised"} <= set(names)
 
 
-@pytest.mark.parametrize(
-    "suite", ["leveldb-2011", "quick", "leveldb-1.1", "kyoto-ceda"]
-)
+@pytest.mark.parametrize("suite", ["leveldb-2011", "leveldb-1.1", "kyoto-ceda"])
 def test_suites_of_2011_do_not(suite: str) -> None:
     names = CONFIG.default_engines(CONFIG.suites[suite])
     assert not [name for name in names if name.endswith("-advised")]
+
+
+def test_what_people_run_first_measures_both() -> None:
+    suite = CONFIG.suites["quick"]
+    rows = CONFIG.rows(suite.scenarios, CONFIG.default_engines(suite))
+    plain = ("leveldb", "treedb", "hashdb", "sqlite3", "lmdb")
+    assert rows["baseline"] == (*plain, "null")
+    assert rows["advised"] == (*(f"{name}-advised" for name in plain), "null")
 
 
 @pytest.mark.parametrize(
