@@ -16,7 +16,6 @@ from report.terms.text_table import TableRow, TextTable, escaped
 from report.verdict import comparison, machine_ratios, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
-from report.verdict.engine_groups import engine_groups, in_order
 from report.verdict.machine_ratios import MachineRatios
 from report.verdict.ranking import Outcome, Ranking
 from report.words import (
@@ -25,8 +24,10 @@ from report.words import (
     provenance,
     sentences,
     summary_badges,
+    usage,
 )
 from report.words.cell_text import EMPTY, DetailTable, union
+from report.words.overview import Matrix, RowTable
 from report.words.workloads import workload
 
 _MACHINE_FIGURES = "Repetitions", "Control over its engine", "Spread over the usual"
@@ -35,6 +36,9 @@ _MACHINE_FIGURES = "Repetitions", "Control over its engine", "Spread over the us
 def render(run: Run) -> str:
     """Return the report as the text of one Markdown file."""
     compared = comparison.compare(run)
+    tables = overview.row_tables(run.plan, compared)
+    compared = overview.joined(compared, tables)
+    of = {c.scenario.name: t for t in tables for c in t.compared.charts}
     blocks = [
         f"# {escaped(run.plan.suite.title)}",
         escaped(
@@ -49,9 +53,11 @@ def render(run: Run) -> str:
         escaped(summary_badges.noise(run, compared)),
     ]
     for sweep in sweeps.sweeps(compared):
-        blocks += _section(sweep.title, sweep.members[0].scenario, sweep.charts)
+        scenario = sweep.members[0].scenario
+        blocks += _section(sweep.title, scenario, sweep.charts, of[scenario.name])
     for scenario, charts in sweeps.single(compared):
-        blocks += _section(scenario.title, scenario, charts)
+        blocks += _section(scenario.title, scenario, charts, of[scenario.name])
+        blocks += filter(None, [escaped(usage.memory_given(charts))])
     blocks += [
         f"Rates are medians of {run.plan.repetitions}; in brackets: how many times "
         "slower than the best. “Finished” includes the work that was deferred. "
@@ -59,7 +65,7 @@ def render(run: Run) -> str:
         + "".join(f" {sign} {text}." for sign, text in sentences.legend(compared))
         + sentences.without_kill(run),
         *_machines(run, compared),
-        *_space(compared),
+        *_space(tables),
         *_details(run, compared),
         *_settings_in_force(compared),
     ]
@@ -71,23 +77,26 @@ def _standings(compared: Comparison) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
-def _section(title: str, scenario: Scenario, charts: list[Chart]) -> list[str]:
+def _section(
+    title: str, scenario: Scenario, charts: list[Chart], of: RowTable
+) -> list[str]:
     """Return a scenario, or a family of scenarios, with one row for each chart."""
     return [
         f"## {escaped(title)}",
         escaped(" ".join(scenario.explanation.split())),
-        _table(charts),
+        _table(charts, of),
         *_remarks(charts),
     ]
 
 
-def _table(charts: list[Chart]) -> str:
+def _table(charts: list[Chart], of: RowTable) -> str:
     """Return the cells of charts: each engine a column, or a row if they are many."""
     listed = [r.engine for r in (*charts[0].rows, *charts[0].unranked)]
-    engines = [*in_order(listed), *(e for e in listed if not e.ranked)]
-    names, headings = tuple(map(_name, engines)), tuple(map(_heading, charts))
+    engines = [*of.ranked, *(e for e in listed if not e.ranked)]
+    names = tuple(_name(engine, of) for engine in engines)
+    headings = tuple(map(_heading, charts))
     cells = [[_cell(chart, chart.row_of(e)) for e in engines] for chart in charts]
-    if engine_groups(listed):
+    if of.groups:
         lines = zip(map(escaped, names), *cells, strict=True)
         return TextTable(("Engine",), headings, (), ()).of_markdown(lines)
     rows = zip(map(escaped, headings), *zip(*cells, strict=True), strict=True)
@@ -102,8 +111,10 @@ def _heading(chart: Chart) -> str:
     return f"{chart.title} ({chart.benchmark}, {chart.unit}){values}{remarks}"
 
 
-def _name(engine: Engine) -> str:
-    return engine.title + (f" ({engine.role})" if engine.role else "")
+def _name(engine: Engine, of: RowTable) -> str:
+    """Return the title of an engine, with its role or whose settings it has."""
+    more = engine.role or of.labels.get(engine.name)
+    return engine.title + (f" ({more})" if more else "")
 
 
 def _cell(chart: Chart, row: Row) -> str:
@@ -227,11 +238,14 @@ def _details(run: Run, compared: Comparison) -> list[str]:
     return blocks
 
 
-def _space(compared: Comparison) -> list[str]:
-    """Return the table of space on disk, for each engine in each chart."""
-    matrix = overview.bytes_and_space(compared)
-    if matrix is None:
-        return []
+def _space(tables: Sequence[RowTable]) -> list[str]:
+    """Return the tables of space on disk, for each engine in each chart."""
+    pairs = overview.by_table(tables, lambda of: overview.bytes_and_space(of.compared))
+    blocks = [_space_table(of, matrix) for of, matrix in pairs]
+    return ["## On disk", escaped(overview.SPACE_MEANING), *blocks] if blocks else []
+
+
+def _space_table(of: RowTable, matrix: Matrix) -> str:
     rows = [
         TableRow(
             (
@@ -246,9 +260,8 @@ def _space(compared: Comparison) -> list[str]:
         for title, entries in matrix.groups
         for entry in entries
     ]
-    titles = tuple(engine.title for engine in matrix.engines)
-    table = TextTable(("Scenario", "Benchmark"), titles, (), tuple(rows))
-    return ["## On disk", escaped(overview.SPACE_MEANING), table.markdown()]
+    titles = tuple(_name(engine, of) for engine in matrix.engines)
+    return TextTable(("Scenario", "Benchmark"), titles, (), tuple(rows)).markdown()
 
 
 def _settings_in_force(compared: Comparison) -> list[str]:

@@ -26,7 +26,7 @@ from report.page import (
 from report.published import published_figures
 from report.terms import numbers, titles
 from report.terms.recorded_command import repeated_command
-from report.verdict import chart_row, comparison, engine_groups, machine_ratios, sweeps
+from report.verdict import chart_row, comparison, machine_ratios, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import (
@@ -48,26 +48,33 @@ _HEAT_HALVINGS = 6  # a cell 2^6 times slower than the best has no colour left
 def render(run: Run) -> str:
     """Return the report as the text of one HTML file."""
     compared = comparison.compare(run)
+    tables_of_rows = overview.row_tables(run.plan, compared)
+    compared = overview.joined(compared, tables_of_rows)
     page, tables = published_comparison.rates(run), published_comparison.tables(run)
     swept = sweeps.sweeps(compared)
     dumbbells = log_charts.dumbbells(compared, page) if page else None
-    groups = engine_groups.engine_groups(run.plan.engines)
+    ranked = {e.name: e for table in tables_of_rows for e in table.ranked}
+    is_grouped = any(table.groups for table in tables_of_rows)
     courses = any(m.record.get("course") for m in run.measurements)
     by_machine = machine_ratios.machine_charts(run, compared)
-    styles = {SWEEP_STYLE: swept or tables or courses, GROUP_STYLE: groups}
+    styles = {SWEEP_STYLE: swept or tables or courses, GROUP_STYLE: is_grouped}
     return frame.rendered(
         _environment().get_template("page.html.j2"),
         None if run.is_large else raw_data.packed(run),
         styles=[style for style, is_needed in styles.items() if is_needed],
         run=run,
         compared=compared,
-        groups=comparison.by_family(compared.charts),
+        row_tables=tables_of_rows,
         panels=sweeps.single(compared),
-        ranked=engine_groups.in_order(run.plan.engines),
-        engine_groups=groups,
-        references=[e for e in run.plan.engines if e.role == "reference"],
+        ranked=list(ranked.values()),
+        is_grouped=is_grouped,
+        groups_of={
+            chart.scenario.name: table.groups
+            for table in tables_of_rows
+            for chart in table.compared.charts
+        },
         floors=_floors(run, compared),
-        looks=identity.looks(run.plan.engines),
+        looks=identity.looks_of(run.plan),
         headline=sentences.headline(compared),
         rest=sentences.verdict_rest(compared),
         legend=sentences.legend(compared),
@@ -75,8 +82,12 @@ def render(run: Run) -> str:
         noise=summary_badges.noise(run, compared),
         win_rule=sentences.WIN_RULE,
         strip=log_charts.strip(compared),
-        tails=overview.tails(run, compared),
-        space=overview.bytes_and_space(compared),
+        tails=overview.by_table(
+            tables_of_rows, lambda of: overview.tails(run, of.compared)
+        ),
+        space=overview.by_table(
+            tables_of_rows, lambda of: overview.bytes_and_space(of.compared)
+        ),
         space_meaning=overview.SPACE_MEANING,
         has_baseline=any(row.off_baseline for _, row in compared.ranked_rows),
         page=page,
@@ -104,6 +115,7 @@ def _environment() -> jinja2.Environment:
     environment.globals.update(
         bar_percent=_bar_percent,
         behind=chart_detail.detail_of,
+        by_family=comparison.by_family,
         beside=sentences.unranked_label,
         chart_of=lambda entry: entry.chart,
         chart_list=sentences.chart_list,
@@ -121,6 +133,7 @@ def _environment() -> jinja2.Environment:
         level=sentences.LEVEL_TEXT,
         machine_rule=machine_ratios.RULE,
         machine_words=build_facts.machine_words,
+        memory_given=usage.memory_given,
         heat=_heat,
         remarks=sentences.remarks,
         rerun_command=provenance.rerun_command,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from report.model.plan import Engine
 from report.model.run import FAILURES, Run
 from report.page import line_plot
-from report.page.identity import EngineLook, look, looks
+from report.page.identity import EngineLook, look, looks_of
 from report.page.line_plot import Plot, PlotLine, PlotPoint
 from report.published.published_tables import (
     NOT_MEASURED_HERE,
@@ -150,7 +150,7 @@ def _columns(sweep: Sweep, printed: Iterable[PrintedRow]) -> dict[str, str]:
 
 
 def _ours(run: Run, sweep: Sweep) -> list[Trace]:
-    seen = looks(run.plan.engines)
+    seen = looks_of(run.plan)
     return [
         Trace(
             engine.title,
@@ -241,7 +241,7 @@ def _theirs(
 ) -> list[Trace]:
     """Return the published engines; one that is not in this run gets a new look."""
     ours = {engine.name: engine for engine in run.plan.engines}
-    seen = looks(run.plan.engines)
+    seen = looks_of(run.plan)
     new = sum(engine.ranked for engine in run.plan.engines)
     lines = []
     for table in tables:

@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from report.model.plan import Engine
+from report.model.plan import Engine, Plan
 from report.model.run import Run
 from report.stats import latency
 from report.terms import numbers
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, by_family
-from report.verdict.engine_groups import EngineGroup
+from report.verdict.engine_groups import (
+    EngineGroup,
+    RowSet,
+    are_many,
+    engine_groups,
+    row_sets,
+)
 from report.verdict.ranking import Outcome
 from report.words.cell_text import DASH
 from report.words.chart_detail import latencies_of
+from report.words.provenance import whose_settings
 
 SPACE_MEANING = (
     "On disk: bytes allocated in the closed database per byte of live entries, and the"
@@ -64,6 +71,91 @@ class Matrix:
 
     engines: tuple[Engine, ...]
     groups: tuple[tuple[str, tuple[MatrixRow, ...]], ...]
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """Charts that are measured with the same rows, as one table of a report.
+
+    `title` says what they share, "" if the report has one table.  `labels` has whose
+    settings each row has, by engine, unless its title says so; `groups` the ranked
+    engines by structure if a table of the report has too many for columns, else ().
+    """
+
+    title: str
+    engines: tuple[Engine, ...]
+    compared: Comparison
+    labels: Mapping[str, str]
+    groups: tuple[EngineGroup, ...]
+
+    @property
+    def ranked(self) -> list[Engine]:
+        """The engines that are ranked, in the order in which reports list them."""
+        in_groups = [engine for group in self.groups for engine in group.engines]
+        return in_groups or [engine for engine in self.engines if engine.ranked]
+
+    @property
+    def references(self) -> list[Engine]:
+        """The engines that are correct by definition."""
+        return [engine for engine in self.engines if engine.role == "reference"]
+
+
+def row_tables(plan: Plan, compared: Comparison) -> tuple[RowTable, ...]:
+    """Return the tables of a report; no chart in them has a row that is not planned."""
+    sets = row_sets(plan)
+    is_grouped = any(are_many(rows.engines) for rows in sets)
+    titles = [[whose_settings(plan, code) for code in rows.sources] for rows in sets]
+    are_telling = all(titles) and len({*map(tuple, titles)}) == len(sets)
+    tables = []
+    for rows, words in zip(sets, titles, strict=True):
+        scenarios = dict.fromkeys(s.title for s in rows.scenarios)
+        title = ", ".join(words if are_telling else scenarios)
+        pairs = ((e, whose_settings(plan, rows.source(e))) for e in rows.engines)
+        table = RowTable(
+            title[:1].upper() + title[1:] if len(sets) > 1 else "",
+            rows.engines,
+            _narrowed(compared, rows),
+            {e.name: label for e, label in pairs if label not in e.title},
+            engine_groups(rows.engines) if is_grouped else (),
+        )
+        tables.append(table)
+    return tuple(tables)
+
+
+def joined(compared: Comparison, tables: Iterable[RowTable]) -> Comparison:
+    """Return a comparison with the charts of these tables."""
+    charts = tuple(chart for table in tables for chart in table.compared.charts)
+    return replace(compared, charts=charts)
+
+
+def by_table(
+    tables: Iterable[RowTable], matrix: Callable[[RowTable], Matrix | None]
+) -> list[tuple[RowTable, Matrix]]:
+    """Return pairs of a table and its matrix, without those that have none."""
+    pairs = ((table, matrix(table)) for table in tables)
+    return [(table, found) for table, found in pairs if found]
+
+
+def _narrowed(compared: Comparison, rows: RowSet) -> Comparison:
+    """Return the charts and standings of some rows, without any other row."""
+    names = {engine.name for engine in rows.engines}
+
+    def own(of: Iterable[Row]) -> tuple[Row, ...]:
+        return tuple(row for row in of if row.engine.name in names)
+
+    charts = tuple(
+        replace(
+            chart,
+            rows=own(chart.rows),
+            references=own(chart.references),
+            floors=own(chart.floors),
+            controls=own(chart.controls),
+        )
+        for chart in compared.charts
+        if rows.has(chart.scenario)
+    )
+    standings = tuple(s for s in compared.standings if s.engine.name in names)
+    return replace(compared, charts=charts, standings=standings)
 
 
 def tails(run: Run, compared: Comparison) -> Matrix | None:

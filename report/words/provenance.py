@@ -8,9 +8,10 @@ from fnmatch import fnmatch
 from typing import Any
 
 from report.model.build_facts import text_of
-from report.model.plan import Engine, Scenario, started_at
+from report.model.plan import Engine, Plan, Scenario, started_at
 from report.model.run import Measurement, Run
-from report.terms import numbers
+from report.published import published_figures
+from report.terms import numbers, row_settings
 from report.terms.regime import BLOCK, DIRECTORY
 from report.terms.rulebook import FLAGS, option_text
 from report.verdict.comparison import Chart
@@ -63,6 +64,14 @@ def settings(scenario: Scenario, charts: Sequence[Chart]) -> list[Settings]:
             )
         )
     return by_engine
+
+
+def whose_settings(plan: Plan, code: str) -> str:
+    """Return whose settings a row has, in words: "settings of 2011"; "" if unknown."""
+    source = next((e.title for e in plan.engines if e.name == code), code)
+    if code in published_figures.names():
+        source = str(published_figures.origin(code).year)
+    return row_settings.words(code, source)
 
 
 def _in_force(text: str, is_requested: bool) -> str:

@@ -169,7 +169,7 @@ def _without_latency(run: Run, rows: Sequence[Row]) -> int:
 
 
 def _settings(run: Run) -> list[str]:
-    """Return the cache and entries of the first scenario, and the sizes of all.
+    """Return the memory and the sizes of all scenarios, and the entries of the first.
 
     The flag that a sweep varies is left out.
     """
@@ -179,14 +179,23 @@ def _settings(run: Run) -> list[str]:
         for settings in scenario.flags.values()
         if settings
     ]
-    caches = [int(f["cache_size"]) for f in flags if _is_count(f.get("cache_size"))]
-    texts = [f"{numbers.size(max(caches))} cache"] if caches else []
+    texts = _memory(run)
     first = flags[0] if flags else {}
     if sizes := _sizes(run):
         texts.append(", ".join(sizes))
     if _is_count(first.get("num")):
         texts.append(f"{int(first['num']):,} entries")
     return texts
+
+
+def _memory(run: Run) -> list[str]:
+    """Return the least and the most memory that an engine is given in a cell."""
+    planned = [run.plan.flags(cell) for cell in run.plan.cells]
+    flags = [f for f in planned if _is_count(f.get("cache_size"))]
+    given = [int(f["cache_size"]) + int(f.get("write_buffer_size", 0)) for f in flags]
+    ends = dict.fromkeys([min(given), max(given)] if given else [])
+    text = " to ".join(map(numbers.size, ends))
+    return [f"{text} of cache and buffers"] if text else []
 
 
 def _sizes(run: Run) -> list[str]:

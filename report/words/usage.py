@@ -6,6 +6,8 @@ unless stated otherwise.  There is one line for each engine with a rate.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from report.model.run import Run
 from report.stats import (
     device_use,
@@ -28,6 +30,8 @@ from report.words.cell_text import (
     positive,
     table,
 )
+
+_NONE = "none"  # begins what an engine without a cache reports as its size
 
 
 def work(chart: Chart) -> DetailTable | None:
@@ -66,6 +70,48 @@ def memory_texts(run: Run) -> dict[str, str]:
         entry = (used_bytes / max(1, given_bytes), text)
         most[cell.name.engine] = max(most.get(cell.name.engine, entry), entry)
     return {engine: text for engine, (_, text) in most.items()}
+
+
+def memory_given(charts: Sequence[Chart]) -> str:
+    """Return what each row of a scenario had for its data, in sentences; "": unknown.
+
+    The cache that its executable reports, the write buffer in force, and the most that
+    its process had of mapped files.
+    """
+    caches: dict[str, list[str]] = {}
+    buffers: dict[str, list[str]] = {}
+    mapped: dict[str, float] = {}
+    for row in (r for chart in charts for r in (*chart.rows, *chart.floors)):
+        title = row.engine.title
+        if files := row.used.file_bytes:
+            mapped[title] = max(files, mapped.get(title, 0.0))
+        for m in row.repetitions if row.summary and row.engine.ranked else ():
+            size = (m.record.get("options") or {}).get("cache_size_bytes")
+            if m.settings.get("cache_size", "").startswith(_NONE):
+                caches.setdefault(_NONE, []).append(title)
+            elif isinstance(size, int):
+                caches.setdefault(numbers.size(size), []).append(title)
+            text = m.settings.get("write_buffer_size", "").partition(" ")[0]
+            if text.isascii() and text.isdecimal():
+                buffers.setdefault(numbers.size(int(text)), []).append(title)
+    most_first = sorted(mapped.items(), key=lambda entry: -entry[1])
+    parts: tuple[tuple[str, Collection[tuple[str, list[str]]]], ...] = (
+        ("Cache", caches.items()),
+        ("Write buffer", buffers.items()),
+        (
+            "Mapped files, the program included, at most",
+            [(numbers.size(most), [title]) for title, most in most_first],
+        ),
+    )
+    return " ".join(
+        f"{what}: {', '.join(f'{size} ({_listed(of)})' for size, of in each)}."
+        for what, each in parts
+        if each
+    )
+
+
+def _listed(titles: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(titles))
 
 
 def later(chart: Chart) -> DetailTable | None:

@@ -1,6 +1,7 @@
 """The table of a run: scenarios and benchmarks down, engines across.
 
-If the engines are many, they are down, in groups, and the benchmarks across.
+If the engines are many, they are down, in groups, and the benchmarks across.  Scenarios
+with other rows than those before them have a head of their own.
 
 Colour never carries meaning alone: the winner of a row has a star, engines that are
 level have another mark, and a cell without a rate has a word.  The report decides in
@@ -19,7 +20,7 @@ from report.stats.repetition_stats import Summary
 from report.terms import numbers, titles
 from report.verdict.chart_row import WIDE_SPREAD, findings_of, summary_of
 from report.verdict.contest import LEAST_REPETITIONS, Contests
-from report.verdict.engine_groups import engine_groups
+from report.verdict.engine_groups import RowSet, are_many, engine_groups, row_sets
 from report.verdict.metric import ACCEPTED, LEVEL
 from report.verdict.ranking import Ranking, shown_by
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
@@ -89,15 +90,17 @@ def _off_best(rankings: Iterable[Ranking], engine: str) -> float:
 
 def layout_for(board: Board, width: int) -> Layout | None:
     """Return the most detailed layout that fits, or None if no layout does."""
-    plan = board.plan
+    plan, sets = board.plan, row_sets(board.plan)
     names = [b for s in plan.scenarios for b in s.benchmarks]
-    by_engine = bool(engine_groups(plan.engines))
+    by_engine = any(are_many(of.engines) for of in sets)
     if by_engine:
         label = max(len(e.title) for e in plan.engines) + 4
-        columns, rows = len(plan.charts), len(_engine_rows(plan)) + 2
+        columns = max(len(_charts(of)) for of in sets)
+        rows = sum(len(_engine_rows(of)) + 2 for of in sets)
     else:
         label = max([len(n) + 2 for n in names] + [12]) + 2
-        columns, rows = len(plan.engines), 1 + len(plan.scenarios) + len(names)
+        columns = max(len(of.engines) for of in sets)
+        rows = len(sets) + len(plan.scenarios) + len(names)
     for column, spread, ratio in (
         (25, True, True),
         (17, True, False),
@@ -108,55 +111,63 @@ def layout_for(board: Board, width: int) -> Layout | None:
     return None
 
 
-def _engine_rows(plan: Plan) -> list[Engine | str]:
+def _charts(of: RowSet) -> list[tuple[str, str]]:
+    return [(s.name, benchmark) for s in of.scenarios for benchmark in s.benchmarks]
+
+
+def _engine_rows(of: RowSet) -> list[Engine | str]:
     """Return the rows of a table with many engines: titles of groups, and engines."""
     rows: list[Engine | str] = []
-    for group in engine_groups(plan.engines):
+    for group in engine_groups(of.engines):
         rows += [group.title, *group.engines]
-    unranked = [engine for engine in plan.engines if not engine.ranked]
+    unranked = [engine for engine in of.engines if not engine.ranked]
     return [*rows, "Not compared", *unranked] if unranked else rows
 
 
 def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     """Return the lines of the whole table."""
     write = _lines_by_engine if layout.by_engine else _lines_by_benchmark
-    lines = write(board, layout, glyphs)
+    sets = row_sets(board.plan)
+    lines = [line for of in sets for line in write(board, of, layout, glyphs)]
     for line in lines:
         line.rstrip()
     return lines
 
 
-def _lines_by_benchmark(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
+def _lines_by_benchmark(
+    board: Board, of: RowSet, layout: Layout, glyphs: Glyphs
+) -> list[Text]:
     head = Text(" " * layout.label)
-    for engine in board.plan.engines:
+    for engine in of.engines:
         head.append_text(_heading(engine.title, layout))
     lines = [head]
     contests = Contests(board, ACCEPTED)
-    for scenario in board.plan.scenarios:
+    for scenario in of.scenarios:
         lines.append(Text(scenario.name, "bold"))
         for benchmark in scenario.benchmarks:
             rankings = contests.of(scenario.name, benchmark)
             row = Text(f"  {benchmark}".ljust(layout.label))
-            for engine in board.plan.engines:
+            for engine in of.engines:
                 cell = CellName(engine.name, scenario.name, benchmark)
                 row.append_text(_cell(board, cell, engine, rankings, layout, glyphs))
             lines.append(row)
     return lines
 
 
-def _lines_by_engine(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
+def _lines_by_engine(
+    board: Board, of: RowSet, layout: Layout, glyphs: Glyphs
+) -> list[Text]:
     heads = [Text(" " * layout.label), Text(" " * layout.label)]
     contests = Contests(board, ACCEPTED)
     charts = []
     before = ""
-    for scenario, benchmark in board.plan.charts:
-        name = scenario.name if scenario.name != before else ""
-        before = scenario.name
-        heads[0].append_text(_heading(name, layout))
+    for scenario, benchmark in _charts(of):
+        heads[0].append_text(_heading(scenario if scenario != before else "", layout))
         heads[1].append_text(_heading(benchmark, layout))
-        charts.append((scenario.name, benchmark, contests.of(scenario.name, benchmark)))
+        charts.append((scenario, benchmark, contests.of(scenario, benchmark)))
+        before = scenario
     lines = heads
-    for entry in _engine_rows(board.plan):
+    for entry in _engine_rows(of):
         if isinstance(entry, str):
             lines.append(Text(entry, "bold"))
             continue

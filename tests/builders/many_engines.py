@@ -1,4 +1,4 @@
-"""A run of more engines than a table has columns for."""
+"""Runs of more engines than a table has columns for, and of two tables."""
 
 from pathlib import Path
 
@@ -59,3 +59,42 @@ def run(folder: Path) -> Run:
     """Return the run, which is written to the folder."""
     document = plan()
     return load_run(synthetic_run.write_run(folder, document, lines(document)))
+
+
+def two_tables(folder: Path) -> Run:
+    """Return a run whose last scenario has other rows than those before it.
+
+    Alpha's advised row, and Gamma with its defaults; the others are as published.
+    """
+    advised = ("alpha-advised", "Alpha, as advised", "", 1.7)
+    engines = (*synthetic_run.ENGINES, advised)
+    last = ("advised", "As advised, data in memory", synthetic_run.SCENARIOS[0][2])
+    scenarios = (*synthetic_run.SCENARIOS, last)
+    plan = synthetic_run.plan(engines, scenarios)
+    plan["engines"][-1]["variant_of"] = "alpha"
+    rows = {"alpha-advised": "advised", "gamma": "defaults"}
+    for scenario in plan["scenarios"]:
+        is_last = scenario["name"] == "advised"
+        usual = {engine[0]: "leveldb-2011" for engine in synthetic_run.ENGINES[:3]}
+        scenario["settings_of"] = rows if is_last else usual
+    plan["cells"] = [
+        cell
+        for cell in plan["cells"]
+        if (cell["engine"] in (*rows, "floor") and cell["scenario"] == "advised")
+        or (cell["engine"] != "alpha-advised" and cell["scenario"] != "advised")
+    ]
+    rounds = range(1, plan["repetitions"] + 2)
+    plan["order"] = [[n, [i]] for n in rounds for i in range(len(plan["cells"]))]
+    rates = {s[0]: s[2] for s in scenarios}
+    factors = {e[0]: e[3] for e in engines}
+
+    def line(cell: Document, repetition: int) -> Document:
+        rate = rates[cell["scenario"]][cell["benchmark"]] * factors[cell["engine"]]
+        made = synthetic_records.line(cell, repetition, rate * (1 + repetition / 200))
+        buffered = {"cache_size": "none: it maps", "write_buffer_size": "2097152"}
+        made["options"] = {**made["options"], "cache_size_bytes": 4 << 20}
+        return {**made, "settings": buffered if cell["engine"] == "gamma" else {}}
+
+    return load_run(
+        synthetic_run.write_run(folder, plan, synthetic_run.lines_of(plan, line))
+    )

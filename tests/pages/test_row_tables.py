@@ -1,0 +1,122 @@
+"""Charts that are measured with other rows are a table of their own."""
+
+from pathlib import Path
+
+import pytest
+
+from report.formats import markdown
+from report.model.plan import Plan
+from report.model.run import Run
+from report.page import identity, report_page
+from report.trust.judge import load_run
+from report.verdict import comparison
+from report.verdict.engine_groups import row_sets
+from report.words import overview, usage
+from report.words.provenance import whose_settings
+from scripts.show.board import Board
+from scripts.show.live_table import layout_for, table_lines
+from scripts.show.output import UNICODE
+from tests.builders import many_engines, simple_plans, synthetic_run
+from tests.support.html_tree import Element, tree
+
+PUBLISHED = ["Alpha", "Beta Tree", "Gamma"]
+ADVISED = ["Gamma", "Alpha, as advised"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return many_engines.two_tables(tmp_path_factory.mktemp("tables"))
+
+
+@pytest.fixture(scope="module")
+def page(run: Run) -> Element:
+    return tree(report_page.render(run))
+
+
+def columns(table: Element) -> list[Element]:
+    """Return the heads of a table's columns, except the first."""
+    return table.all("thead")[0].all("th")[1:]
+
+
+@pytest.mark.parametrize("part", ["glance", "tails", "space"])
+def test_each_matrix_has_its_own_columns(page: Element, part: str) -> None:
+    tables = page.at(part).all("table")
+    titles = [[str(h.parts[1]).strip() for h in columns(table)] for table in tables]
+    assert titles == [PUBLISHED, ADVISED]
+    regions = [
+        region.attrs["aria-label"] for region in page.at(part).all("div", "scroll")
+    ]
+    assert len({*regions}) == 2
+    assert "not planned" not in page.text
+
+
+def test_heads_say_whose_settings_a_row_has(page: Element) -> None:
+    first, second = map(columns, page.at("glance").all("table"))
+    assert {head.text.rpartition(" 1.0 ")[2] for head in first} == {"settings of 2011"}
+    gamma, alpha = (head.text for head in second)
+    assert gamma.endswith("defaults")
+    assert alpha.count("advised") == 1
+
+
+@pytest.mark.parametrize(
+    ("anchor", "expected"),
+    [
+        ("c-baseline-readseq", ["alpha", "beta-tree", "gamma"]),
+        ("c-advised-readseq", ["gamma", "alpha-advised"]),
+    ],
+)
+def test_a_chart_has_only_its_own_rows(
+    page: Element, anchor: str, expected: list[str]
+) -> None:
+    rows = page.at(anchor).all("table", "bn")[0].all("tr")
+    assert [row.attrs["data-e"] for row in rows if "data-e" in row.attrs] == expected
+
+
+def test_tables_of_markdown_have_no_empty_columns(run: Run) -> None:
+    text = markdown.render(run)
+    assert "not planned" not in text
+    rows = [line for line in text.splitlines() if line.startswith("| Benchmark")]
+    assert "Beta Tree (settings of 2011)" in rows[0] and "as advised" not in rows[0]
+    assert "Beta Tree" not in rows[-1] and "Gamma (defaults)" in rows[-1]
+
+
+def test_the_table_of_the_terminal_has_two_heads(run: Run) -> None:
+    board = Board(run.plan, cells=dict(run.cells))
+    layout = layout_for(board, 100)
+    assert layout is not None
+    texts = [line.plain for line in table_lines(board, layout, UNICODE)]
+    assert len(texts) == layout.rows
+    first, second = (text for text in texts if "Gamma" in text)
+    assert "Beta" in first and "Beta" not in second
+    assert not any("  ." in text for text in texts)
+
+
+def test_the_marks_of_one_table_differ(run: Run) -> None:
+    looks = identity.looks_of(run.plan)
+    for rows in row_sets(run.plan):
+        marks = [looks[e.name] for e in rows.engines if e.ranked]
+        assert len({*marks}) == len(marks)
+
+
+def test_what_each_row_had_is_next_to_the_charts(run: Run, page: Element) -> None:
+    charts = comparison.compare(run).charts
+    text = usage.memory_given([c for c in charts if c.scenario.name == "baseline"])
+    assert "none (Gamma)" in text and "4 MiB (Alpha, Beta Tree)" in text
+    assert "2 MiB (Gamma)" in text
+    assert text in page.at("s-baseline").text.replace("\u00a0", " ")
+    assert text in markdown.render(run)
+
+
+def test_tables_are_named_after_what_their_rows_share(run: Run, tmp_path: Path) -> None:
+    tables = overview.row_tables(run.plan, comparison.compare(run))
+    titles = ["Settings of 2011", "Defaults, as advised"]
+    assert [table.title for table in tables] == titles
+    older = load_run(synthetic_run.write_run(tmp_path))  # which has no labels
+    (table,) = overview.row_tables(older.plan, comparison.compare(older))
+    assert (table.title, table.labels) == ("", {})
+
+
+def test_the_settings_of_another_engine_are_named_after_it() -> None:
+    plan: Plan = simple_plans.plan([simple_plans.engine("one")])
+    words = [whose_settings(plan, code) for code in ("one", "other", "advised", "")]
+    assert words == ["settings of One", "settings of other", "as advised", ""]
