@@ -1,4 +1,4 @@
-"""The eight kinds of page, from synthetic runs that show everything they can show."""
+"""The nine kinds of page, from synthetic runs that show everything they can show."""
 
 import json
 from collections.abc import Callable
@@ -69,6 +69,11 @@ def many(folder: Path) -> Path:
     return _written(folder, report_page.render(many_engines.run(folder)))
 
 
+def tables(folder: Path) -> Path:
+    """Write a report whose last charts have other rows, in a table of their own."""
+    return _written(folder, report_page.render(many_engines.two_tables(folder)))
+
+
 def machines(folder: Path) -> Path:
     """Write a report of six machines: one out of line, and one that disagrees."""
     names = [f"m-{number:08x}" for number in range(1, 6)]
@@ -128,6 +133,7 @@ KINDS: dict[str, Callable[[Path], Path]] = {
     "mix": mix,
     "sweep": sweep,
     "many": many,
+    "tables": tables,
     "machines": machines,
     "ab": ab,
     "history": history,

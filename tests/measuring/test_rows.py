@@ -60,6 +60,15 @@ def test_a_run_says_whose_settings_its_rows_have(lab: Lab) -> None:
     assert "one" in base["flags"] and "one" not in best["flags"]
 
 
+def test_settings_of_a_scenario_are_nobody_s(lab: Lab) -> None:
+    lab.scenario("base", ["fillseq"], "[settings.one]\nvalue_size = 99\n")
+    config = load(lab.root / "configs")
+    labels = [
+        config.settings_of(e, config.scenarios["base"]) for e in config.engines.values()
+    ]
+    assert labels == ["", "advised", "defaults", ""]
+
+
 def test_the_listing_counts_the_cells_of_such_rows(lab: Lab) -> None:
     listed = json.loads(lab.call("list", "suites", "--json").stdout)["suites"][0]
     assert listed["engines"] == ["one", "one-advised", "two", "nil"]
