@@ -38,7 +38,7 @@ def render(run: Run) -> str:
     compared = comparison.compare(run)
     tables = overview.row_tables(run.plan, compared)
     compared = overview.joined(compared, tables)
-    of = {c.scenario.name: t for t in tables for c in t.compared.charts}
+    of = overview.by_scenario(tables)
     blocks = [
         f"# {escaped(run.plan.suite.title)}",
         escaped(
@@ -240,7 +240,7 @@ def _details(run: Run, compared: Comparison) -> list[str]:
 
 def _space(tables: Sequence[RowTable]) -> list[str]:
     """Return the tables of space on disk, for each engine in each chart."""
-    pairs = overview.by_table(tables, lambda of: overview.bytes_and_space(of.compared))
+    pairs = overview.by_table(tables, overview.bytes_and_space)
     blocks = [_space_table(of, matrix) for of, matrix in pairs]
     return ["## On disk", escaped(overview.SPACE_MEANING), *blocks] if blocks else []
 

@@ -53,7 +53,6 @@ def render(run: Run) -> str:
     page, tables = published_comparison.rates(run), published_comparison.tables(run)
     swept = sweeps.sweeps(compared)
     dumbbells = log_charts.dumbbells(compared, page) if page else None
-    ranked = {e.name: e for table in tables_of_rows for e in table.ranked}
     is_grouped = any(table.groups for table in tables_of_rows)
     courses = any(m.record.get("course") for m in run.measurements)
     by_machine = machine_ratios.machine_charts(run, compared)
@@ -66,13 +65,9 @@ def render(run: Run) -> str:
         compared=compared,
         row_tables=tables_of_rows,
         panels=sweeps.single(compared),
-        ranked=list(ranked.values()),
+        ranked=overview.ranked_of(tables_of_rows),
         is_grouped=is_grouped,
-        groups_of={
-            chart.scenario.name: table.groups
-            for table in tables_of_rows
-            for chart in table.compared.charts
-        },
+        table_of=overview.by_scenario(tables_of_rows),
         floors=_floors(run, compared),
         looks=identity.looks_of(run.plan),
         headline=sentences.headline(compared),
@@ -82,12 +77,8 @@ def render(run: Run) -> str:
         noise=summary_badges.noise(run, compared),
         win_rule=sentences.WIN_RULE,
         strip=log_charts.strip(compared),
-        tails=overview.by_table(
-            tables_of_rows, lambda of: overview.tails(run, of.compared)
-        ),
-        space=overview.by_table(
-            tables_of_rows, lambda of: overview.bytes_and_space(of.compared)
-        ),
+        tails=overview.by_table(tables_of_rows, lambda of: overview.tails(run, of)),
+        space=overview.by_table(tables_of_rows, overview.bytes_and_space),
         space_meaning=overview.SPACE_MEANING,
         has_baseline=any(row.off_baseline for _, row in compared.ranked_rows),
         page=page,

@@ -128,11 +128,21 @@ def joined(compared: Comparison, tables: Iterable[RowTable]) -> Comparison:
     return replace(compared, charts=charts)
 
 
+def ranked_of(tables: Iterable[RowTable]) -> list[Engine]:
+    """Return the ranked engines of all tables, each once."""
+    return list({e.name: e for table in tables for e in table.ranked}.values())
+
+
+def by_scenario(tables: Iterable[RowTable]) -> dict[str, RowTable]:
+    """Return the table of each scenario, by its name."""
+    return {c.scenario.name: table for table in tables for c in table.compared.charts}
+
+
 def by_table(
-    tables: Iterable[RowTable], matrix: Callable[[RowTable], Matrix | None]
+    tables: Iterable[RowTable], matrix: Callable[[Comparison], Matrix | None]
 ) -> list[tuple[RowTable, Matrix]]:
     """Return pairs of a table and its matrix, without those that have none."""
-    pairs = ((table, matrix(table)) for table in tables)
+    pairs = ((table, matrix(table.compared)) for table in tables)
     return [(table, found) for table, found in pairs if found]
 
 

@@ -190,7 +190,9 @@ def _settings(run: Run) -> list[str]:
 
 def _memory(run: Run) -> list[str]:
     """Return the least and the most memory that an engine is given in a cell."""
-    planned = [run.plan.flags(cell) for cell in run.plan.cells]
+    swept = {s.name for s in run.plan.scenarios if "cache_size" in s.swept}
+    cells = (cell for cell in run.plan.cells if cell.scenario not in swept)
+    planned = map(run.plan.flags, cells)
     flags = [f for f in planned if _is_count(f.get("cache_size"))]
     given = [int(f["cache_size"]) + int(f.get("write_buffer_size", 0)) for f in flags]
     ends = dict.fromkeys([min(given), max(given)] if given else [])
