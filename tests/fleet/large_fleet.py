@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from report.model.plan import (
+    METHOD,
     THROUGHPUT,
     CellName,
     Plan,
@@ -74,6 +75,7 @@ def _large_plan(measured: RecordedRun, blocks: int) -> Plan:
         cells=large,
         repetitions=1,
         suite=replace(plan.suite, latency_repetitions=0),
+        method=METHOD,  # its engines are linked: their lines are as in method 2
     )
     of_round = blocks_of(replace(bare, order=shuffled_order(bare)))
     single = {block.charts[0] for block in of_round if len(block.charts) == 1}
@@ -120,7 +122,7 @@ def _texts(plan: Plan, lines: Lines) -> Iterator[str]:
                 {
                     **known[unit.repetition % len(known)],
                     **asdict(cell),
-                    "run": plan.run,
+                    **{"run": plan.run, "method": METHOD},
                     "repetition": unit.repetition,
                     "pass": plan.pass_of(unit.repetition),
                     "attempt": 1,
