@@ -190,38 +190,48 @@ void SampleAbsents(const ThreadContext& w, Session& session) {
   }
 }
 
-// Checks that a scan from `sought` begins with the key with index `due`; none
-// is left if that is past the end of the key space.
+// Checks that a scan from `sought` begins with the key of index `due`; at the
+// end of the key space, that it visits nothing.
 void CheckSeek(const ThreadContext& w, Session& session, Order order,
                std::string_view sought, uint64_t due) {
-  const uint64_t none = w.oracle.key_space();
-  uint64_t landed = none;
-  session.Scan(
-      sought, order, [&](std::string_view key, std::string_view value) {
-        const std::optional<uint64_t> index = w.check.VisitEntry(key, value);
-        if (index) landed = *index;
-        return false;
-      });
-  if (landed != std::min(due, none)) {
+  uint64_t landed = w.oracle.key_space();
+  session.Scan(sought, order,
+               [&](std::string_view key, std::string_view value) {
+                 const auto index = w.check.VisitEntry(key, value);
+                 if (index) landed = *index;
+                 return false;
+               });
+  if (landed != due) {
     w.check.Fail("a seek lands on the wrong entry, sought", sought);
   }
 }
 
-// Seeks absent keys between present ones: each key that is not there, and for
-// one that is, the next key after it.
-void SampleSeeks(const ThreadContext& w, Session& session) {
-  KeyStream keys(KeyOrder::kUnique, w.oracle.key_space(), w.stream_seed);
+// Seeks absent keys, each between two present ones that are neighbours: an
+// index in between or, if there is none, the first of the two and a byte more.
+void SampleSeeks(const ThreadContext& w, Session& session, uint64_t entries) {
+  const uint64_t none = w.oracle.key_space();
+  const uint64_t stride = entries / kSampledAbsents + 1;
   KeyBuffer key(w.config.key_shape());
-  const uint64_t samples = std::min(kSampledAbsents, w.oracle.key_space());
-  for (uint64_t i = 0; i < samples; ++i) {
-    const uint64_t index = keys.Next();
-    std::string sought(key.Set(index));
-    if (w.oracle.Version(index) != 0) sought.push_back('0');
-    CheckSeek(w, session, Order::kForward, sought,
-              w.oracle.NextPresent(index + 1));
-    if (w.driver.scans != ScanSupport::kBothWays) continue;
-    CheckSeek(w, session, Order::kBackward, sought,
-              w.oracle.PreviousPresent(index + 1));
+  const auto seek = [&](uint64_t before, uint64_t after) {
+    const uint64_t first = before == none ? 0 : before + 1;
+    std::string sought;
+    if (first < after) {
+      sought = key.Set(first + (after - first) / 2);
+    } else if (before != none) {
+      sought.assign(key.Set(before)).push_back('0');
+    } else {
+      return;  // nothing precedes the first key
+    }
+    CheckSeek(w, session, Order::kForward, sought, after);
+    if (w.driver.scans != ScanSupport::kBothWays) return;
+    CheckSeek(w, session, Order::kBackward, sought, before);
+  };
+  uint64_t before = none;
+  for (uint64_t i = 0;; ++i) {
+    const uint64_t after = w.oracle.NextPresent(before == none ? 0 : before + 1);
+    if (i % stride == 0 || after == none) seek(before, after);
+    if (after == none) return;
+    before = after;
   }
 }
 
@@ -308,7 +318,7 @@ LoopResult RunVerify(const ThreadContext& w, Session& session) {
   if (digests_only) return result;
   SampleGets(w, session);
   SampleAbsents(w, session);
-  if (ordered) SampleSeeks(w, session);
+  if (ordered) SampleSeeks(w, session, all.entries);
   return result;
 }
 
