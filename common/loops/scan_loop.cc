@@ -228,7 +228,8 @@ void SampleSeeks(const ThreadContext& w, Session& session, uint64_t entries) {
   };
   uint64_t before = none;
   for (uint64_t i = 0;; ++i) {
-    const uint64_t after = w.oracle.NextPresent(before == none ? 0 : before + 1);
+    const uint64_t after =
+        w.oracle.NextPresent(before == none ? 0 : before + 1);
     if (i % stride == 0 || after == none) seek(before, after);
     if (after == none) return;
     before = after;
