@@ -9,8 +9,7 @@ Five windows cannot show that a rate falls slowly.  So the rate must have been f
 six: their fitted line moves by no more either, and there is no change point in them, at
 which the rates of all windows are divided, as Barrett et al. do ("Virtual machine
 warmup blows hot and cold", OOPSLA 2017).  Didona et al. demand three rewrites of the
-data (PVLDB 14(3), 2020).  A window is several cycles of an engine's compactions, which
-a quarter of the data, as small as this, is not.
+data (PVLDB 14(3), 2020).  A window must be several cycles of an engine's compactions.
 """
 
 from __future__ import annotations
