@@ -246,11 +246,10 @@ def check_amounts(plan: Plan, place: Path) -> None:
 
 def _due(plan: Plan) -> list[tuple[int, int]]:
     """Return all (repetition, cell) of a run; a cell that cannot run has one line."""
-    return sorted(
-        (repetition, index)
-        for index, cell in enumerate(plan.cells)
-        for repetition in range(1, 2 if plan.obstacle(cell) else plan.rounds + 1)
+    rounds = (
+        (i, 1 if plan.obstacle(c) else plan.rounds) for i, c in enumerate(plan.cells)
     )
+    return sorted((n, index) for index, last in rounds for n in range(1, last + 1))
 
 
 def check_settings(plan: Plan | AbPlan, document: Document, place: Path) -> None:

@@ -3,9 +3,9 @@
     python -m tests.system.link_orders build/release leveldb 4 build/link-orders
 
 writes build/link-orders/1/drivers/db_bench_leveldb and so on.  All have the same
-machine code at other addresses: the difference between two of them, as
-`kvmatrix ab --a build/release --b build/link-orders/1` measures it, is what a linker can
-do to a rate.  ERROR_RATES.md, "The least lead", has such differences.
+machine code at other addresses: the difference between two of them, measured with
+`kvmatrix ab --a build/release --b build/link-orders/1`, is what a linker can do to a
+rate.  ERROR_RATES.md, "The least lead", has such differences.
 """
 
 from __future__ import annotations

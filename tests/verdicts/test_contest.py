@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,11 @@ import numpy as np
 import pytest
 
 from report.formats import markdown
-from report.model.plan import CellName
-from report.model.run import Cell, Measurement, Run
+from report.model.run import Run
 from report.page import report_page
-from report.terms import numbers
-from report.terms.class_stamp import CONTRADICTED, LOSES_NEWEST, PROVED, KnownClass
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.comparison import Chart, Comparison
-from report.verdict.metric import ACCEPTED, TAIL
 from report.verdict.ranking import ChartVerdict, Outcome
 from report.words import sentences
 from tests.builders import synthetic_records, synthetic_run
@@ -341,189 +336,6 @@ def test_no_format_sums_wins_or_averages_over_charts(tmp_path: Path) -> None:
     for text in (markdown.render(run), report_page.render(run)):
         assert "geometric mean" not in text
         assert "Alpha wins 4" not in text
-
-
-def owing(owed: dict[str, float]) -> Callable[[Line], None]:
-    """Return a change: engines settle for these multiples of their timed work."""
-
-    def change(line: Line) -> None:
-        factor = owed.get(line["engine"].removesuffix("-control"), 0.0)
-        line["settle_ns"] = round((line["loop_ns"] + line["flush_ns"]) * factor)
-
-    return change
-
-
-def test_work_that_is_owed_can_change_who_is_first(tmp_path: Path) -> None:
-    """Alpha accepts twice as fast as Beta, and then works on for twice as long."""
-    run = run_of(tmp_path, {}, owing({"alpha": 2.0}))
-    compared = comparison.compare(run)
-    read, _, write, _ = compared.charts
-    assert sentences.chart_verdict(read) == "Alpha wins, 2.00× ahead of the next"
-    assert read.finished == ()
-    kept = "(D2 as documented: may lose the newest)"
-    assert sentences.chart_verdict(write) == (
-        f"Alpha {kept} accepts fastest, 2.00× ahead of the next; "
-        f"Beta Tree {kept} finishes first, 1.50× ahead of the next"
-    )
-    assert "In 2 charts another engine is first when it has finished." in (
-        sentences.verdict_rest(compared)
-    )
-    alpha, beta, _ = sentences.standing_lines(compared)
-    assert alpha.endswith(
-        "wins Baseline (sequential reads, random reads); accepts fastest, but is not "
-        "first to finish, Baseline (sequential writes, random writes)"
-    )
-    assert "finishes first, but does not accept fastest, Baseline (seq" in beta
-    row = next(row for row in write.rows if row.engine.name == "alpha")
-    assert row.summary is not None and row.finished_rate is not None
-    assert row.finished_rate == pytest.approx(row.summary.median / 3, rel=1e-3)
-    for text in (markdown.render(run), report_page.render(run)):
-        assert numbers.rounded(row.finished_rate) in text
-
-
-def test_a_chart_whose_finish_is_too_close_says_so(tmp_path: Path) -> None:
-    run = run_of(tmp_path, {}, owing({"alpha": 1.0}), usual=noisy(0.03))
-    compared = comparison.compare(run)
-    text = sentences.chart_verdict(compared.charts[2])
-    assert "accepts fastest, 2.00× ahead of the next; Undecided" in text
-    assert "which of Alpha and Beta Tree finishes first: leads under " in text
-    assert "not shown to finish first, B" in sentences.standing_lines(compared)[0]
-
-
-def test_a_cell_that_does_not_settle_has_no_finish(tmp_path: Path) -> None:
-    run = run_of(tmp_path, {}, owing({"alpha": 2.0}), flags={"settle": False})
-    assert not any(chart.finished for chart in comparison.compare(run).charts)
-
-
-@pytest.mark.parametrize("latencies", [0, 1, 3])
-def test_latencies_are_compared_as_rates_are(tmp_path: Path, latencies: int) -> None:
-    """Alpha has the least p99, and with enough repetitions that is a win."""
-    run = run_of(tmp_path, {}, latencies=latencies)
-    chart = comparison.compare(run).charts[1]
-    page = report_page.render(run)
-    if not latencies:
-        assert chart.rows[0].tail is None
-        assert "★ 1" not in page
-        return
-    tail = chart.rows[0].tail
-    assert tail is not None
-    if latencies < 3:
-        assert tail.verdict.outcome is Outcome.UNDECIDED
-        assert tail.verdict.doubt == "only 1 repetition"
-        return
-    assert tail.winner == "alpha"
-    assert tail.off_best("beta-tree") == pytest.approx(2.0, rel=0.05)
-    assert "<b>★ " in page.partition('id="tails"')[2]
-    assert "±" in page.partition('id="tails"')[2].partition("</section>")[0]
-
-
-def test_open_loops_at_different_rates_are_not_compared() -> None:
-    name = {"engine": "alpha", "scenario": "baseline", "benchmark": "readrandom"}
-    line = synthetic_records.line(name)
-    closed = synthetic_records.latency_of(line, 2)
-    groups = set()
-    for factor in (1, 2):
-        opened = synthetic_records.open_loop(closed)
-        opened["open_loop"]["rate_ops_per_sec"] = 1000.0 * factor
-        lines = (Measurement.of(line),), (Measurement.of(opened),)
-        cell = Cell(CellName(**name), *lines)
-        groups.add(TAIL.place(cell, None))
-        assert ACCEPTED.place(cell, None) == ""
-    assert groups == {"at 1,000 ops/s", "at 2,000 ops/s"}
-
-
-def promising(promises: dict[str, str]) -> Callable[[Line], None]:
-    """Return a change: engines make these promises for what they write."""
-
-    def change(line: Line) -> None:
-        if line["benchmark"].startswith("fill"):
-            line["promise"] = promises.get(line["engine"].removesuffix("-control"))
-
-    return change
-
-
-PROMISES = {
-    "alpha": "may be corrupt",
-    "beta-tree": "may lose the newest",
-    "gamma": "loses nothing acknowledged",
-}
-
-
-def test_engines_are_ranked_with_all_that_keep_at_least_as_much(tmp_path: Path) -> None:
-    """The fastest of all may be corrupt; each level of durability has its own first."""
-    run = run_of(tmp_path, {}, promising(PROMISES))
-    compared = comparison.compare(run)
-    read, _, write, _ = compared.charts
-    assert [ranking.group for ranking in read.accepted] == [""]
-    assert [(r.group, r.winner, [*r.medians_ns]) for r in write.accepted] == [
-        ("", "alpha", ["alpha", "beta-tree", "gamma"]),
-        ("loses at most the newest", "beta-tree", ["beta-tree", "gamma"]),
-        ("loses nothing acknowledged", "", ["gamma"]),
-    ]
-    assert sentences.chart_verdict(write) == (
-        "All engines: Alpha (D1x as documented: may be corrupt) wins, 2.00× ahead of"
-        " the next, 2.00× when finished. Loses at most the newest: Beta Tree (D2 as"
-        " documented: may lose the newest) wins, 5.00× ahead of the next, 5.00× when"
-        " finished. Loses nothing acknowledged: Only Gamma (D3 as documented: loses"
-        " nothing acknowledged) has a rate"
-    )
-    off_best = {row.engine.name: row.off_best for row in write.rows}
-    assert off_best == pytest.approx({"alpha": 1.0, "beta-tree": 1.0, "gamma": 5.0})
-    of_beta = sentences.standing_lines(compared)[1]
-    assert "l writes [loses at most the newest]," in of_beta
-    assert "wins" in report_page.render(run)
-
-
-def test_an_engine_is_ranked_as_what_was_found_when_the_power_was_cut(
-    tmp_path: Path,
-) -> None:
-    """A documents that it loses the newest at most; it was found to lose more."""
-    promises = dict.fromkeys(PROMISES, LOSES_NEWEST)
-    refuted = KnownClass(LOSES_NEWEST, "D1", False, CONTRADICTED, 807, "durability")
-    proved = KnownClass(LOSES_NEWEST, "D2", False, PROVED, 881, "durability")
-    run = run_of(tmp_path, {}, promising(promises))
-    known = {"alpha": refuted, "gamma": proved}
-    engines = tuple(
-        replace(e, passports={"buffered": known[e.name]} if e.name in known else {})
-        for e in run.plan.engines
-    )
-    run = replace(run, plan=replace(run.plan, engines=engines))
-    write = comparison.compare(run).charts[2]
-    assert [(r.group, r.winner, [*r.medians_ns]) for r in write.accepted] == [
-        ("", "alpha", ["alpha", "beta-tree", "gamma"]),
-        ("loses at most the newest", "beta-tree", ["beta-tree", "gamma"]),
-    ]
-    text = sentences.chart_verdict(write)
-    assert "Alpha (D1 contradicted (807 states): may lose any write) wins" in text
-    assert "(the first that is proved is Gamma)" in text
-
-
-def test_an_engine_that_is_first_but_not_ranked_is_not_said_to_win_nothing(
-    tmp_path: Path,
-) -> None:
-    def change(line: Line) -> None:
-        if line["engine"] == "alpha":
-            line["build"] = {**line["build"], "assertions": "live"}
-
-    compared = compared_in(tmp_path, {}, change=change)
-    of_alpha = compared.standings[0]
-    assert of_alpha.unranked == compared.charts
-    line = sentences.standing_lines(compared)[0]
-    assert "sequential reads" in line and "no chart" not in line
-
-
-@pytest.mark.parametrize(("share", "apart"), [(0.005, False), (0.02, True)])
-def test_reads_from_the_device_are_not_compared_with_reads_from_memory(
-    tmp_path: Path, share: float, apart: bool
-) -> None:
-    def change(line: Line) -> None:
-        if line["engine"] == "alpha":
-            line["storage_read_bytes"] = round(share * line["live_bytes"])
-
-    read, _, write, _ = comparison.compare(run_of(tmp_path, {}, change)).charts
-    assert [r.group for r in write.accepted] == [""]
-    groups = [ranking.group for ranking in read.accepted]
-    assert groups == (["read from the device", ""] if apart else [""])
 
 
 def test_engines_are_compared_in_the_rounds_that_all_have(tmp_path: Path) -> None:
