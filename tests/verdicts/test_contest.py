@@ -144,7 +144,7 @@ def test_nine_leads_of_nine_decide_a_chart_that_is_alone(tmp_path: Path) -> None
             line |= {"status": "error", "reason": "synthetic"}
 
     random = [1.0, 1.3, 0.9, 1.1, 1.4, 0.8, 1.2, 1.0, 1.1]
-    leads = [1.2, 1.04, 1.5, 1.3, 1.1, 1.6, 1.06, 1.4, 1.25]
+    leads = [1.22, 1.03, 1.5, 1.3, 1.036, 1.6, 1.041, 1.4, 1.16]
     times: NS = {
         "alpha": random,
         "beta-tree": [a * b for a, b in zip(random, leads, strict=True)],
