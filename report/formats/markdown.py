@@ -17,7 +17,7 @@ from report.verdict import comparison, machine_ratios, sweeps
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
 from report.verdict.machine_ratios import MachineRatios
-from report.verdict.ranking import Outcome, Ranking
+from report.verdict.metric import Outcome, Ranking
 from report.words import (
     chart_detail,
     overview,

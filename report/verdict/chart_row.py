@@ -16,7 +16,7 @@ from report.terms import titles
 from report.terms.class_stamp import stamps_of
 from report.trust.known_failures import evidence_of
 from report.verdict import eligibility, metric, rate_findings
-from report.verdict.ranking import Ranking, shown_by
+from report.verdict.metric import Ranking, shown_by
 
 NOT_PLANNED = "not planned"
 _LEFT_OUT = "not selected in this run"

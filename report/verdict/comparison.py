@@ -6,19 +6,18 @@ role are ranked.  The reference, the floor and the control are shown next to the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.model.plan import Engine, Scenario
-from report.model.run import DISPUTED, FAILURES, Measured, Run
+from report.model.run import DISPUTED, FAILURES, Run
 from report.stats import repetition_stats
 from report.terms import titles
-from report.verdict import chart_row, eligibility
+from report.verdict import chart_row, control, eligibility
 from report.verdict.chart_row import HARNESS_BOUND_RATIO, Row
 from report.verdict.contest import Contests
 from report.verdict.engine_groups import EngineGroup
-from report.verdict.metric import ACCEPTED, FINISHED, TAIL
-from report.verdict.ranking import Outcome, Ranking
+from report.verdict.metric import ACCEPTED, FINISHED, TAIL, Outcome, Ranking
 
 __all__ = [
     "ALARMS",
@@ -205,7 +204,7 @@ def compare(run: Run) -> Comparison:
     )
     ranked = [engine for engine in run.plan.engines if engine.ranked]
     standings = tuple(_standing(engine, charts) for engine in ranked)
-    return Comparison(charts, standings, measured_twice(run).noise)
+    return Comparison(charts, standings, control.measured_twice(run).noise)
 
 
 def by_scenario(charts: Sequence[Chart]) -> list[tuple[Scenario, list[Chart]]]:
@@ -294,42 +293,3 @@ def _standing(engine: Engine, charts: Sequence[Chart]) -> Standing:
         worst=worst[1] if worst else None,
         worst_chart=worst[0] if worst else None,
     )
-
-
-@dataclass(frozen=True)
-class MeasuredTwice:
-    """The noise of a run; `apart` has the differences by (scenario, benchmark).
-
-    Differences are shares (0.03 is 3 %), for the charts in which both have a rate.
-    """
-
-    noise: repetition_stats.Noise | None
-    apart: Mapping[tuple[str, str], float]
-
-    def share(self, scenario: str, benchmark: str) -> float | None:
-        """Return the difference that is noise in a chart, None if not measured.
-
-        It is the larger of the noise of the run and the difference in this chart.
-        """
-        if self.noise is None:
-            return None
-        return max(self.noise.share, self.apart.get((scenario, benchmark), 0.0))
-
-
-def measured_twice(run: Measured) -> MeasuredTwice:
-    """Return the noise over all controls of a run, which normally has one at most."""
-    titles = {engine.name: engine.title for engine in run.plan.engines}
-    controls = [engine for engine in run.plan.engines if engine.twin_of]
-    apart: dict[tuple[str, str], float] = {}
-    for control in controls:
-        for scenario, benchmark in run.plan.charts:
-            first, second = (
-                chart_row.summary_of(run.cell(name, scenario.name, benchmark))
-                for name in (control.twin_of, control.name)
-            )
-            if first and second:
-                chart = (scenario.name, benchmark)
-                difference = repetition_stats.difference(first, second)
-                apart[chart] = max(difference, apart.get(chart, 0.0))
-    names = ", ".join(dict.fromkeys(titles[c.twin_of] for c in controls))
-    return MeasuredTwice(repetition_stats.noise(list(apart.values()), names), apart)

@@ -28,8 +28,7 @@ from report.stats.shifts import as_log, as_share
 from report.terms import numbers
 from report.terms.class_stamp import KnownClass, by_need, class_of_cell
 from report.verdict import eligibility
-from report.verdict.metric import LEVEL, Metric
-from report.verdict.ranking import ChartVerdict, Outcome, Ranking
+from report.verdict.metric import LEVEL, ChartVerdict, Metric, Outcome, Ranking
 
 LEAST_REPETITIONS = 3  # of each engine, for any verdict
 _MANY = 100  # repetitions; if more are needed, a quieter machine is better advice

@@ -32,7 +32,7 @@ from report.terms import numbers
 from report.trust.pooling import all_of, deviations_of
 from report.verdict.ab_verdicts import AbResult, CellResult, stacked
 from report.verdict.comparison import Chart, Comparison
-from report.verdict.ranking import Ranking
+from report.verdict.metric import Ranking
 
 RULE = (
     "Engines are compared within blocks: one repetition of all engines of a chart, on"

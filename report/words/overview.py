@@ -24,7 +24,7 @@ from report.verdict.engine_groups import (
     engine_groups,
     row_sets,
 )
-from report.verdict.ranking import Outcome
+from report.verdict.metric import Outcome
 from report.words.cell_text import DASH
 from report.words.chart_detail import latencies_of
 from report.words.provenance import whose_settings

@@ -15,8 +15,7 @@ from report.terms.class_stamp import DOCUMENTED, PROVED, KnownClass
 from report.terms.titles import DISTURBED, MEANINGS, SUSPECT
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, Standing
-from report.verdict.metric import FROM_DEVICE, LEVEL
-from report.verdict.ranking import ChartVerdict, Outcome, Ranking
+from report.verdict.metric import FROM_DEVICE, LEVEL, ChartVerdict, Outcome, Ranking
 
 # What a star or a bold rate means.  Source of the rates: ERROR_RATES.md.
 WIN_RULE = (

@@ -21,8 +21,7 @@ from report.terms import numbers, titles
 from report.verdict.chart_row import WIDE_SPREAD, findings_of, summary_of
 from report.verdict.contest import LEAST_REPETITIONS, Contests
 from report.verdict.engine_groups import RowSet, are_many, engine_groups, row_sets
-from report.verdict.metric import ACCEPTED, LEVEL
-from report.verdict.ranking import Ranking, shown_by
+from report.verdict.metric import ACCEPTED, LEVEL, Ranking, shown_by
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
 from scripts.show.output import Glyphs
 

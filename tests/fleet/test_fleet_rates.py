@@ -10,8 +10,7 @@ import pytest
 from report.model.ab_rule import AbRule
 from report.stats.ab_decision import is_slower, suspects
 from report.verdict.contest import Contests
-from report.verdict.metric import ACCEPTED
-from report.verdict.ranking import Outcome
+from report.verdict.metric import ACCEPTED, Outcome
 from tests.fleet.many_machines import CONTROL, many_machines_run
 from tests.tiers import simulation
 

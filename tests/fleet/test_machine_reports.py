@@ -21,7 +21,7 @@ from report.verdict.ab_verdicts import AbResult, judge
 from report.verdict.comparable_run import of_run
 from report.verdict.comparison import compare
 from report.verdict.machine_ratios import machine_charts, machines_of, split_sentences
-from report.verdict.ranking import Outcome
+from report.verdict.metric import Outcome
 from report.verdict.run_changes import NotComparable, compare_sources
 from report.words import ab_machines
 from tests.builders import ab_rounds, ab_showcase, synthetic_ab

@@ -16,7 +16,7 @@ from report.page import report_page
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.comparison import Chart, Comparison
-from report.verdict.ranking import ChartVerdict, Outcome
+from report.verdict.metric import ChartVerdict, Outcome
 from report.words import sentences
 from tests.builders import synthetic_records, synthetic_run
 
@@ -160,8 +160,11 @@ def ending(factors: dict[str, float]) -> Callable[[Line], None]:
     def change(line: Line) -> None:
         factor = factors.get(line["engine"], 1.0)
         ops, loop_ns = line["ops"], line["loop_ns"]
-        each_ns = loop_ns / (4 + factor)
-        line["timeline"] = [[round(each_ns * n), ops * n // 5] for n in range(1, 5)]
+        each_ns = loop_ns / (4 + factor) / 40
+        line["timeline"] = [
+            [round(each_ns * (n + (factor - 1) * max(0, n - 160))), ops * n // 200]
+            for n in range(1, 200)
+        ]
         line["timeline"].append([loop_ns, ops])
 
     return change

@@ -15,8 +15,7 @@ from report.page import report_page
 from report.terms import numbers
 from report.terms.class_stamp import CONTRADICTED, LOSES_NEWEST, PROVED, KnownClass
 from report.verdict import comparison
-from report.verdict.metric import ACCEPTED, TAIL
-from report.verdict.ranking import Outcome
+from report.verdict.metric import ACCEPTED, TAIL, Outcome
 from report.words import sentences
 from tests.builders import synthetic_records
 from tests.verdicts.test_contest import Line, compared_in, noisy, run_of
@@ -119,6 +118,7 @@ def promising(promises: dict[str, str]) -> Callable[[Line], None]:
     def change(line: Line) -> None:
         if line["benchmark"].startswith("fill"):
             line["promise"] = promises.get(line["engine"].removesuffix("-control"))
+            line["barriers"] = line["ops"]
 
     return change
 
