@@ -45,7 +45,7 @@ TEST_F(RunnerTest, ShowsTheProgressOfEveryBenchmarkButNoneWhileItOpens) {
   behaviour.close = [&] { at_close.push_back(progress()); };
   behaviour.scan = [&](Session& session, std::string_view start, Order order,
                        const Visitor& visit) {
-    bool first = true;
+    bool first = start.empty();  // not of the audit's seeks
     session.Scan(start, order,
                  [&](std::string_view key, std::string_view value) {
                    const bool more = visit(key, value);
