@@ -49,9 +49,9 @@ ALPHA, INTERVAL_ALPHA = 0.05, 0.025
 SIGNS, EXACT = 0.02, 0.005
 POWER = 0.8  # of the smallest lead
 _NORMAL_POWER = _NORMAL.inv_cdf(POWER)
-# The least lead, a log: 2.5 %.  Where a linker puts the functions of one engine moves
-# its rates by up to that much (ERROR_RATES.md, "The least lead").
-LEAST_LEAD = math.log(1.025)
+# The least lead, a log: 3 %.  Where a linker puts the functions of one engine moves its
+# rates by up to that much (ERROR_RATES.md, "The least lead").
+LEAST_LEAD = math.log(1.03)
 # Of fewer rounds than nine: in how many the engine may be behind, and what share of the
 # median lead the mean of the two worst others must have.  By simulation: where one of
 # two equal engines has five times the noise of its chart, 4 % of charts have a winner.

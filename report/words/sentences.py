@@ -41,7 +41,9 @@ def headline(comparison: Comparison) -> str:
         if len(comparison.standings) > 1:
             measured = f"1 of {len(comparison.standings)} engines has a rate"
         return f"{measured}: {alone.engine.title}, in {alone.rated} of {total}"
-    return f"{len(rated)} engines in {total}"
+    engines = len({standing.engine.executable for standing in rated})
+    rows = f" with {len(rated)} settings" if len(rated) > engines else ""
+    return f"{numbers.count(engines, 'engine')}{rows} in {total}"
 
 
 def verdict_rest(comparison: Comparison) -> str:

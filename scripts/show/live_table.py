@@ -50,8 +50,8 @@ def signs_of(board: Board, cell: MeasuredCell, glyphs: Glyphs) -> str:
 def legend_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     """Return the meaning of the values and marks of a table, one sign a line."""
     meanings = {
-        glyphs.star: "wins: significantly faster than every other engine of the same"
-        f" promise ({LEAST_REPETITIONS} or more repetitions, not all disturbed)",
+        glyphs.star: "wins: significantly faster than every engine that keeps as much"
+        f" of its writes ({LEAST_REPETITIONS} or more repetitions, not all disturbed)",
         glyphs.level: f"level with the best within {numbers.limit(LEVEL)}",
         glyphs.spread: "spread: (max - min) / median",
         glyphs.times: "times slower than the best",
