@@ -23,7 +23,6 @@ THREADED = "filluniquerandom,readwhilewriting,readrandomwriterandom"
 ADVISED = {
     "leveldb": {
         "bloom_bits": ("bloom_bits", "10 (as requested)"),
-        "write_buffer_size": ("write_buffer_size", "67108864 (as requested)"),
         "open_files": ("open_files", "10000 (as requested)"),
     },
     "treedb": {
