@@ -189,7 +189,7 @@ class Config:
         }
 
     def settings_of(self, engine: EngineConfig, scenario: ScenarioConfig) -> str:
-        """Return whose settings an engine has in a scenario: see settings_of.py.
+        """Return whose settings an engine has in a scenario: see row_settings.py.
 
         "" for settings of nobody, which only this configuration has.
         """

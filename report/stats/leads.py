@@ -11,14 +11,13 @@ ratios of all rounds.  It is significant if it passes three tests:
   for assessing differential expression, Stat. Appl. Genet. Mol. Biol. 3 (2004) 1, with
   fixed weights), but at least its chart's: a chart can be noisier than its run.
 - The engine is ahead in nearly every round.  This is a sign test: it needs no spread,
-  so that nothing can favour the engine with the noise.  In fewer than nine rounds it
-  would say little.  There the worst rounds must also have a share of the median lead,
-  which limits the error for one noisy engine in a quiet chart.  Slow rounds of a rival
-  change neither.
+  so it favours neither the noisier engine nor the quieter one.  In fewer than nine
+  rounds it says little, so the worst rounds must also have a share of the median lead,
+  which limits the error for one noisy engine in a quiet chart.
 - It exceeds what the position of the machine code moves, by a standard error.
 
-With the first test alone replaced by a sign test at EXACT, a lead counts in a run that
-is too small to learn a spread.
+Where the first test fails, a sign test at the level EXACT can take its place: a small
+run cannot learn a spread.
 
 The error rates are measured by simulation: ERROR_RATES.md, "Engines of one run".
 

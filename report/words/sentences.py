@@ -17,7 +17,7 @@ from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, Standing
 from report.verdict.metric import FROM_DEVICE, LEVEL, ChartVerdict, Outcome, Ranking
 
-# What a star or a bold rate means.  Source of the rates: ERROR_RATES.md.
+# Source of the rates: ERROR_RATES.md.
 WIN_RULE = (
     "wins: significantly faster than every other engine that keeps at least as much of"
     " its writes in a crash of the machine, in ratios of the same round"
@@ -86,7 +86,7 @@ def _seen(rankings: Sequence[Ranking]) -> list[str]:
     if not smallest:
         return []
     middle, most = (smallest[math.ceil(q * len(smallest)) - 1] for q in (0.5, 0.9))
-    half = f"Half of them would have shown a lead of {numbers.percent(middle)}"
+    half = f"Half of the rankings would have shown a lead of {numbers.percent(middle)}"
     return [f"{half}, nine of ten one of {numbers.percent(most)}."]
 
 
@@ -284,7 +284,8 @@ def remarks(row: Row) -> list[str]:
     if row.from_device:
         texts.append(FROM_DEVICE)
     if row.unranked:
-        texts.append(f"not ranked: {row.unranked}")
+        is_told = row.unranked in row.findings
+        texts.append("not ranked" if is_told else f"not ranked: {row.unranked}")
     if row.wide and row.summary:
         texts.append(f"spread {numbers.percent(row.summary.spread)}")
     if row.summary and row.repeated:
@@ -387,8 +388,7 @@ def _unranked(comparison: Comparison) -> list[str]:
     number = sum(any(row.unranked for row in chart.rows) for chart in charts)
     if not number or comparison.alone:
         return []
-    charted = numbers.count(number, "chart")
-    return [f"In {charted} nobody is ranked: each says why."]
+    return [f"In {numbers.count(number, 'chart')} nobody is ranked: each says why."]
 
 
 def _without_rate(comparison: Comparison) -> list[str]:

@@ -163,12 +163,14 @@ def _excerpt(log: Path, start: int) -> str:
     return "\n".join(f"  | {line}" for line in selected)
 
 
-def output_of(command: Sequence[str]) -> str:
-    """Return what `command` prints, stripped; "" if it fails or is not installed."""
+def output_of(command: Sequence[str], **options: Any) -> str:
+    """Return what `command` prints, stripped; "" if it fails or is not installed.
+
+    `options` are those of subprocess.run(), such as a timeout.
+    """
     try:
-        result = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", check=False
-        )
-    except OSError:
+        result = subprocess.run(command, capture_output=True, check=False, **options)
+    except (OSError, subprocess.TimeoutExpired):
         return ""
-    return result.stdout.strip() if result.returncode == 0 else ""
+    text = result.stdout.decode(errors="replace").strip()
+    return text if result.returncode == 0 else ""

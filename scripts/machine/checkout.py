@@ -6,10 +6,11 @@ it belongs to another user.
 """
 
 import re
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from scripts.basis.commands import output_of
 
 _PATIENCE_S = 10
 _PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -36,17 +37,5 @@ def _git(root: Path, *words: str) -> str:
         **{"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"},
         "GIT_CEILING_DIRECTORIES": str(root.parent),
     }
-    try:
-        done = subprocess.run(
-            ("git", *safe, *words),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_PATIENCE_S,
-            check=False,
-            env=environment,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout if done.returncode == 0 else ""
+    command = ("git", *safe, *words)
+    return output_of(command, env=environment, timeout=_PATIENCE_S)

@@ -329,7 +329,7 @@ def test_no_format_sums_wins_or_averages_over_charts(tmp_path: Path) -> None:
     run = run_of(tmp_path, {})
     compared = comparison.compare(run)
     assert sentences.headline(compared) == "3 engines in 4 charts"
-    assert sentences.verdict_rest(compared).startswith(": 4 winners. Half of them")
+    assert sentences.verdict_rest(compared).startswith(": 4 winners. Half of the")
     assert sentences.standing_lines(compared) == [
         "Alpha, measured in 4 charts: wins Baseline (sequential reads, random reads, "
         "sequential writes, random writes)",
