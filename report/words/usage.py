@@ -31,9 +31,6 @@ from report.words.cell_text import (
     table,
 )
 
-_NONE = "none"  # begins what an engine without a cache reports as its size
-
-
 def work(chart: Chart) -> DetailTable | None:
     """Return the time of each phase of one pass, timed or not, and of reopening."""
     lines = []
@@ -75,8 +72,8 @@ def memory_texts(run: Run) -> dict[str, str]:
 def memory_given(charts: Sequence[Chart]) -> str:
     """Return what each row of a scenario had for its data, in sentences; "": unknown.
 
-    The cache that its executable reports, the write buffer in force, and the most that
-    its process had of mapped files.
+    The cache that it was given, or the engine's own word if it takes none, the write
+    buffer in force, and the most that its process had of mapped files.
     """
     caches: dict[str, list[str]] = {}
     buffers: dict[str, list[str]] = {}
@@ -87,8 +84,9 @@ def memory_given(charts: Sequence[Chart]) -> str:
             mapped[title] = max(files, mapped.get(title, 0.0))
         for m in row.repetitions if row.summary and row.engine.ranked else ():
             size = (m.record.get("options") or {}).get("cache_size_bytes")
-            if m.settings.get("cache_size", "").startswith(_NONE):
-                caches.setdefault(_NONE, []).append(title)
+            own = m.settings.get("cache_size", "")
+            if own and not own[0].isdecimal():  # it has none, or a fixed one
+                caches.setdefault(own, []).append(title)
             elif isinstance(size, int):
                 caches.setdefault(numbers.size(size), []).append(title)
             text = m.settings.get("write_buffer_size", "").partition(" ")[0]
@@ -96,7 +94,7 @@ def memory_given(charts: Sequence[Chart]) -> str:
                 buffers.setdefault(numbers.size(int(text)), []).append(title)
     most_first = sorted(mapped.items(), key=lambda entry: -entry[1])
     parts: tuple[tuple[str, Collection[tuple[str, list[str]]]], ...] = (
-        ("Cache", caches.items()),
+        ("Cache given", caches.items()),
         ("Write buffer", buffers.items()),
         (
             "Mapped files, the program included, at most",

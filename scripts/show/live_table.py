@@ -8,8 +8,10 @@ level have another mark, and a cell without a rate has a word.  The report decid
 the same way who wins.
 """
 
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from rich.text import Text
 
@@ -99,15 +101,23 @@ def layout_for(board: Board, width: int) -> Layout | None:
     else:
         label = max([len(n) + 2 for n in names] + [12]) + 2
         columns = max(len(of.engines) for of in sets)
-        rows = len(sets) + len(plan.scenarios) + len(names)
+        rows = len(plan.scenarios) + len(names)
     for column, spread, ratio in (
         (25, True, True),
         (17, True, False),
         (10, False, False),
     ):
         if label + columns * column <= width:
+            if not by_engine:
+                rows += sum(len(_heads(of, column)) for of in sets)
             return Layout(label, column, spread, ratio, rows, by_engine)
     return None
+
+
+def _heads(of: RowSet, column: int) -> list[tuple[str, ...]]:
+    """Return the titles of engines in lines as wide as a column, the last one full."""
+    titles = [textwrap.wrap(engine.title, column - 2)[::-1] for engine in of.engines]
+    return [*zip_longest(*titles, fillvalue="")][::-1]
 
 
 def _charts(of: RowSet) -> list[tuple[str, str]]:
@@ -136,10 +146,12 @@ def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
 def _lines_by_benchmark(
     board: Board, of: RowSet, layout: Layout, glyphs: Glyphs
 ) -> list[Text]:
-    head = Text(" " * layout.label)
-    for engine in of.engines:
-        head.append_text(_heading(engine.title, layout))
-    lines = [head]
+    lines = []
+    for line in _heads(of, layout.column):
+        head = Text(" " * layout.label)
+        for title in line:
+            head.append_text(_heading(title, layout))
+        lines.append(head)
     contests = Contests(board, ACCEPTED)
     for scenario in of.scenarios:
         lines.append(Text(scenario.name, "bold"))

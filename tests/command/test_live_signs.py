@@ -67,3 +67,14 @@ def test_differences_below_the_noise_of_the_run_are_ties() -> None:
         return screen_text(live_board=board(events, noisy)).count("★")
 
     assert (marks(4e6), marks(3.7e6)) == (1, 0)
+
+
+@pytest.mark.parametrize("width", [60, 75, 100])
+def test_long_names_of_engines_are_continued_in_the_next_line(width: int) -> None:
+    title = "Cabinet of Trees, larger than memory"
+    shown = [replace(engine(name), title=title) for name in "ab"]
+    text = screen_text(width, 40, board(RECORDED[:1], plan(shown)))
+    words = text[: text.index("base")].split()
+    assert all(words.count(word) == 2 for word in title.split())
+    rows = [x for x in text.splitlines() if x.startswith(("  fill", "  read"))]
+    assert len(rows) == 4

@@ -101,7 +101,7 @@ def test_the_marks_of_one_table_differ(run: Run) -> None:
 def test_what_each_row_had_is_next_to_the_charts(run: Run, page: Element) -> None:
     charts = comparison.compare(run).charts
     text = usage.memory_given([c for c in charts if c.scenario.name == "baseline"])
-    assert "none (Gamma)" in text and "4 MiB (Alpha, Beta Tree)" in text
+    assert "none: it maps (Gamma)" in text and "4 MiB (Alpha, Beta Tree)" in text
     assert "2 MiB (Gamma)" in text
     assert text in page.at("s-baseline").text.replace("\u00a0", " ")
     assert text in markdown.render(run)
