@@ -145,7 +145,8 @@ class Scenario:
         if self.regime and self.regime.steady:
             more += (
                 f" A rate is that of the last {STEADY_WINDOWS} windows of the loop, in"
-                " each of which the data are rewritten once, if they are steady."
+                " each of which the data are rewritten at least once, if they are"
+                " steady."
             )
         if self.data_fits:
             more += " Engines may keep all data in their cache and buffers."

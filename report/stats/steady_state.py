@@ -1,7 +1,7 @@
 """Whether the writes of a repetition reached a steady state, and how it got there.
 
-The loop is divided into windows in which the data set is rewritten once.  Its last five
-must be level: both the rate and the write amplification range over at most 20 % of
+The loop is divided into nine windows or a few more, in each of which the data set is
+rewritten equally often, at least once.  Its last five must be level: both the rate and the write amplification range over at most 20 % of
 their mean, and their fitted line moves by at most 10 % of it (SNIA Solid State Storage
 Performance Test Specification 2.0.2, 2020).
 
@@ -9,7 +9,8 @@ Five windows cannot show that a rate falls slowly.  So the rate must have been f
 six: their fitted line moves by no more either, and there is no change point in them, at
 which the rates of all windows are divided, as Barrett et al. do ("Virtual machine
 warmup blows hot and cold", OOPSLA 2017).  Didona et al. demand three rewrites of the
-data (PVLDB 14(3), 2020).  A window must be several cycles of an engine's compactions.
+data (PVLDB 14(3), 2020).  A window must be several cycles of an engine's compactions:
+a longer loop has longer windows, not more of them.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from report.terms.rulebook import WRITING_TYPES
 
 Columns = Mapping[str, NDArray[np.float64]]
 _WRITTEN = "device_written_bytes"
+WINDOWS = 9  # of a loop that is long enough
 LEAST_WINDOWS = 6  # for which the rate must have been flat
 MOST_WINDOWS = 10_000  # far more than a course has samples: nothing is known of more
 MOST_RANGE = 0.20  # of the mean
@@ -49,7 +51,7 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True)
 class Window:
-    """A part of the loop in which the data set was rewritten once."""
+    """A part of the loop in which the data set was rewritten once or several times."""
 
     start_ns: int
     end_ns: int
@@ -63,6 +65,7 @@ class SteadyState:
 
     windows: tuple[Window, ...]
     rewrites: float  # of the data set, in the whole loop
+    window_rewrites: int  # the same, in a window
     shape: Shape
     steady: tuple[Window, ...]
 
@@ -78,6 +81,13 @@ class SteadyState:
             return None
         ops = sum(w.ops_per_sec * (w.end_ns - w.start_ns) for w in self.steady)
         return ops / (self.steady[-1].end_ns - self.steady[0].start_ns)
+
+    @property
+    def steady_after(self) -> float | None:
+        """How often the data set was rewritten before the steady windows, if any."""
+        if not self.steady:
+            return None
+        return self.rewrites - len(self.steady) * self.window_rewrites
 
     @property
     def write_amplification(self) -> float | None:
@@ -100,11 +110,15 @@ def of_record(record: Record) -> SteadyState | None:
         return None
     by_type = record.get("ops_by_type") or {}
     writes = sum(n for t, n in by_type.items() if t in WRITING_TYPES) or ops
-    windows = windows_of(course, num * ops / writes, accepted / ops)
-    return steady_state(windows, writes / num)
+    rewrites = writes / num
+    each = max(1, int(rewrites / WINDOWS))
+    windows = windows_of(course, each * num * ops / writes, accepted / ops)
+    return steady_state(windows, rewrites, each)
 
 
-def steady_state(windows: Sequence[Window], rewrites: float) -> SteadyState:
+def steady_state(
+    windows: Sequence[Window], rewrites: float, window_rewrites: int = 1
+) -> SteadyState:
     """Judge the windows of a loop that rewrote the data set so often."""
     shape, last = shape_of(windows), tuple(windows[-STEADY_WINDOWS:])
     is_steady = (
@@ -112,7 +126,8 @@ def steady_state(windows: Sequence[Window], rewrites: float) -> SteadyState:
         and is_level([w.ops_per_sec for w in last])
         and is_level([w.write_amplification for w in last])
     )
-    return SteadyState(tuple(windows), rewrites, shape, last if is_steady else ())
+    steady = last if is_steady else ()
+    return SteadyState(tuple(windows), rewrites, window_rewrites, shape, steady)
 
 
 def is_level(values: Sequence[float]) -> bool:
@@ -165,16 +180,17 @@ def windows_of(
 
     A window has `ops_per_window` operations, each of which writes `bytes_per_op` of
     keys and values on average.  Between two samples, operations and bytes are spread
-    evenly.
+    evenly; a course with fewer samples than windows would only seem level, and has
+    none.
     """
     loop = loop_of(course)
     if loop["ops"][-1] / ops_per_window > MOST_WINDOWS:
         return ()
     edges = np.arange(0, loop["ops"][-1] + 1, ops_per_window)
-    if len(edges) < 2:
-        return ()
     keep = np.concatenate(([True], np.diff(loop["ops"]) > 0))
     ops = loop["ops"][keep]
+    if len(edges) < 2 or len(ops) < len(edges):
+        return ()
     at_ns = np.interp(edges, ops, loop["elapsed_ns"][keep])
     at_bytes = np.interp(edges, ops, loop[_WRITTEN][keep])
     user_bytes = ops_per_window * bytes_per_op

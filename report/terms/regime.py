@@ -16,7 +16,7 @@ BLOCK, DIRECTORY = "block", "directory"
 FILE_SYSTEMS = ("ext4", "xfs")
 DEFAULT_READ_AHEAD_BYTES = 128 << 10  # the kernel's default for a disk
 # The windows at the end of a loop that show a steady state; in each, the data are
-# rewritten once.
+# rewritten at least once.
 STEADY_WINDOWS = 5
 _DISKS = {
     LOOP: "a disk of its own",

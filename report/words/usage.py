@@ -17,7 +17,7 @@ from report.stats import (
     steady_state,
 )
 from report.terms import numbers
-from report.terms.regime import COLD, STEADY_WINDOWS
+from report.terms.regime import COLD
 from report.verdict import chart_row, eligibility, rate_findings
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
@@ -30,6 +30,7 @@ from report.words.cell_text import (
     positive,
     table,
 )
+
 
 def work(chart: Chart) -> DetailTable | None:
     """Return the time of each phase of one pass, timed or not, and of reopening."""
@@ -224,7 +225,6 @@ def steadiness(chart: Chart) -> DetailTable | None:
         if not known:
             continue
         shapes = dict.fromkeys(state.shape.value for state in known)
-        after = [s.rewrites - STEADY_WINDOWS for s in known]
         late = CellText("transient", eligibility.transient_reason(known), warns=True)
         all_steady = all(state.is_steady for state in known)
         median = repetition_stats.median
@@ -234,7 +234,9 @@ def steadiness(chart: Chart) -> DetailTable | None:
                 (
                     CellText(", ".join(shapes)),
                     figure(median(s.rewrites for s in known), numbers.rounded),
-                    figure(median(after), numbers.rounded) if all_steady else late,
+                    figure(median(s.steady_after for s in known), numbers.rounded)
+                    if all_steady
+                    else late,
                     figure(median(s.ops_per_sec for s in known), numbers.rounded),
                     figure(median(s.write_amplification for s in known), numbers.times),
                 ),

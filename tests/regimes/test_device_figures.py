@@ -256,23 +256,34 @@ def test_less_than_a_window_is_none(ops: list[int]) -> None:
     assert steady_state.windows_of(course(ops, [0] * len(ops)), 200, 1.0) == ()
 
 
-def test_a_line_has_windows_of_its_data() -> None:
-    """A mix of half writes needs twice as many operations for a window."""
+@pytest.mark.parametrize(
+    ("ops", "windows", "steady_after"),
+    [(10_000, 10, 5), (17_000, 17, 12), (27_000, 9, 12)],
+)
+def test_a_line_has_windows_of_its_data(
+    ops: int, windows: int, steady_after: float
+) -> None:
+    """A mix of half writes needs twice as many operations for a window.
+
+    A longer loop has longer windows, not more of them.
+    """
     options = {**MIX.line["options"], "num": 500}
-    steps = [i * 100 for i in range(101)]
+    steps = [*range(0, ops + 1, 100)]
     line = changed(
         MIX.line,
-        ops=10_000,
-        ops_by_type={"read": 5000, "update": 5000},
+        ops=ops,
+        ops_by_type={"read": ops // 2, "update": ops // 2},
         options=options,
         device={"loop": counters(), "settle": counters()},
         course=course(steps, [n * ENTRY for n in steps]),
     )
     state = steady_state.of_record(line)
     assert state is not None
-    assert state.rewrites == 10
+    assert state.rewrites == ops / 1000
+    assert len(state.windows) == windows
     assert state.windows[0].write_amplification == pytest.approx(2.0)
     assert state.is_steady
+    assert state.steady_after == steady_after
     assert steady_state.of_record(READ.line) is None
 
 
