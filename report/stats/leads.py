@@ -12,8 +12,8 @@ ratios of all rounds.  It is significant if it passes three tests:
   fixed weights), but at least its chart's: a chart can be noisier than its run.
 - The engine is ahead in nearly every round.  This is a sign test: it needs no spread,
   so it favours neither the noisier engine nor the quieter one.  In fewer than nine
-  rounds it says little, so the worst rounds must also have a share of the median lead,
-  which limits the error for one noisy engine in a quiet chart.
+  rounds it says little, so the worst rounds must also exceed a multiple of what the
+  spread explains, which limits the error for one noisy engine in a quiet chart.
 - It exceeds what the position of the machine code moves, by a standard error.
 
 Where the first test fails, a sign test at the level EXACT can take its place: a small
@@ -51,16 +51,17 @@ _NORMAL_POWER = _NORMAL.inv_cdf(POWER)
 # The least lead, a log: 3 %.  Where a linker puts the functions of one engine moves its
 # rates by up to that much (ERROR_RATES.md, "The least lead").
 LEAST_LEAD = math.log(1.03)
-# Of fewer rounds than nine: in how many the engine may be behind, and what share of the
-# median lead the mean of the two worst others must have.  By simulation: where one of
-# two equal engines has five times the noise of its chart, 4 % of charts have a winner.
+# Of fewer rounds than nine: in how many the engine may be behind, and how many times
+# `least` the mean of so many of the worst others must exceed.  By simulation: where one
+# of two equal engines has five times the noise of its chart, 4 % of charts have a
+# winner.
 _FEW_ROUNDS = {
-    3: (0, 0.86),
-    4: (0, 0.62),
-    5: (0, 0.27),
-    6: (0, 0.0),
-    7: (1, 0.56),
-    8: (1, 0.35),
+    3: (0, 1, 1.7),
+    4: (0, 1, 1.0),
+    5: (0, 2, 0.5),
+    6: (0, 1, 0.0),
+    7: (1, 1, 0.85),
+    8: (1, 1, 0.35),
 }
 # Weights of spreads, in degrees of freedom: of the run's, and for each repetition
 # but the first of a cell, of the chart's and of its own.
@@ -157,7 +158,7 @@ def leads(times: Any, spread: Floats, run_freedom: float) -> Leads:
         errors=errors,
         least=least,
         margins=-stdtrit(run_freedom, INTERVAL_ALPHA) * errors,
-        in_rounds=_ahead_in_rounds(ratios, medians),
+        in_rounds=_ahead_in_rounds(ratios, least),
         surely=surely,
         smallest=_smallest(errors, least, rounds),
     )
@@ -212,22 +213,25 @@ def _of_median(count: int) -> float:
 def _smallest(errors: Floats, least: Floats, rounds: int) -> Floats:
     """Return the lead that passes all tests with the probability POWER."""
     by_spread = np.maximum(least, LEAST_LEAD + errors) + _NORMAL_POWER * errors
+    *_, times = _rule_of_rounds(rounds)
+    worst, mean = _below_zero(rounds)
     of_ratios = errors / math.sqrt(_of_median(rounds))
-    return np.maximum(by_spread, _seen_in_rounds(rounds) * of_ratios)
+    by_rounds = np.maximum(worst * of_ratios, times * least + mean * of_ratios)
+    return np.maximum(by_spread, by_rounds)
 
 
-def _ahead_in_rounds(ratios: Floats, medians: Floats) -> Flags:
+def _ahead_in_rounds(ratios: Floats, least: Floats) -> Flags:
     """Return True where sorted ratios (..., rounds) are nearly all leads."""
-    allowed, share = _rule_of_rounds(ratios.shape[-1])
-    worst = ratios[..., allowed : allowed + 2].mean(axis=-1)
-    return np.asarray((ratios[..., allowed] > 0) & (worst >= share * medians))
+    allowed, worst, times = _rule_of_rounds(ratios.shape[-1])
+    mean = ratios[..., allowed : allowed + worst].mean(axis=-1)
+    return np.asarray((ratios[..., allowed] > 0) & (mean >= times * least))
 
 
-def _rule_of_rounds(rounds: int) -> tuple[int, float]:
-    """Return the rounds that may be lost, and the share that the next two must have."""
+def _rule_of_rounds(rounds: int) -> tuple[int, int, float]:
+    """Return the rounds that may be lost, and the rule for the worst of the others."""
     if rounds in _FEW_ROUNDS:
         return _FEW_ROUNDS[rounds]
-    return _most_lost(rounds, SIGNS) or 0, 0.0
+    return _most_lost(rounds, SIGNS) or 0, 1, 0.0
 
 
 def _most_lost(rounds: int, level: float) -> int | None:
@@ -245,14 +249,14 @@ def _most_lost(rounds: int, level: float) -> int | None:
 
 
 @functools.cache
-def _seen_in_rounds(rounds: int) -> float:
-    """Return the lead that is seen in nearly every round with the probability POWER.
+def _below_zero(rounds: int) -> tuple[float, float]:
+    """Return how far the worst counted ratio, and the mean of the worst, are below 0.
 
-    It is a multiple of the spread of a ratio, of normal numbers.
+    In standard deviations, where there is no lead.  Another test must be passed as
+    well: hence the root of POWER.
     """
-    allowed, share = _rule_of_rounds(rounds)
+    allowed, worst, _ = _rule_of_rounds(rounds)
     ratios = np.sort(np.random.default_rng(1).standard_normal((4000, rounds)), axis=-1)
-    worst = ratios[:, allowed : allowed + 2].mean(axis=-1)
-    of_share = (share * np.median(ratios, axis=-1) - worst) / (1 - share)
-    least = np.maximum(-ratios[:, allowed], of_share if share else -math.inf)
-    return float(np.quantile(least, POWER))
+    counted = ratios[:, allowed : allowed + worst]
+    low = np.quantile([counted[:, 0], counted.mean(axis=-1)], 1 - math.sqrt(POWER), 1)
+    return float(-low[0]), float(-low[1])

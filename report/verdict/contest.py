@@ -164,7 +164,7 @@ class Contests:
         if field.rounds < LEAST_REPETITIONS:
             doubt = f"only {numbers.count(field.rounds, 'repetition')}"
             return ChartVerdict(Outcome.UNDECIDED, (order[0],), doubt)
-        paired = self._leads(field)
+        paired = self._leads(field, self._fields[chart])
         verdict = replace(
             _decided(order, field, paired),
             behind=_intervals(order, field, paired) if field.is_of_many else {},
@@ -227,10 +227,13 @@ class Contests:
                 machines |= {m.repetition: m.machine for m in lines}
         return _Field(tuple(engines), tuple(values), machines)
 
-    def _leads(self, field: _Field) -> Leads:
-        own = leads.spreads(field.times)
-        spread = leads.moderated(own, self._spread, field.rounds)
-        return leads.leads(field.times, spread, self._freedom)
+    def _leads(self, field: _Field, chart: _Field) -> Leads:
+        """Return the leads in a part of a chart, with the spreads of the whole."""
+        whole = chart if chart.is_paired else field
+        own = leads.spreads(whole.times)
+        spread = leads.moderated(own, self._spread, whole.rounds)
+        places = whole.places(engine.name for engine in field.engines)
+        return leads.leads(field.times, spread[places], self._freedom)
 
 
 def _aligned(times_ns: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
@@ -302,14 +305,15 @@ def _decided(order: Sequence[str], field: _Field, paired: Leads) -> ChartVerdict
         if not ahead[place]
     ]
     open_ = [place for _, place in rivals if not level[place]]
-    smallest = max(float(paired.smallest[best, place]) for place in open_ or others[:1])
+    can_be_missed = [float(paired.smallest[best, p]) for p in open_ or others[:1]]
+    missed = [float(paired.logs[best, p]) for p in open_]
     needed = [_needed(paired, best, place, field.rounds) for place in open_]
     known = [count for count in needed if count is not None]
     outcome = Outcome.UNDECIDED if open_ else Outcome.LEVEL if rivals else Outcome.WIN
     return ChartVerdict(
         outcome,
         (order[0], *(name for name, _ in rivals)),
-        smallest=as_share(smallest),
+        smallest=as_share(max(can_be_missed + missed)),
         needed=max(known) if known and len(known) == len(needed) else None,
     )
 

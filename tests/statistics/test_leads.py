@@ -78,12 +78,22 @@ def test_a_lead_is_one_in_nearly_every_round(rounds: int, lost: int) -> None:
     assert binom.cdf(lost, rounds, 0.5) < 0.07
 
 
-def test_in_few_rounds_the_worst_lead_must_be_a_share_of_the_median() -> None:
-    times = [[0.0, 0.0, 0.0], [0.06, 0.1, 0.3]]
+def test_in_few_rounds_the_worst_must_exceed_more_than_the_spread_explains() -> None:
+    times = [[0.0, 0.0, 0.0], [0.0, 0.2, 0.3]]
+    least = float(led(times).least[0, 1])
+    times[1][0] = 1.6 * least
     assert not led(times).in_rounds[0, 1]
-    times[1][0] = 0.08
+    times[1][0] = 1.8 * least
     assert led(times).in_rounds[0, 1]
     assert not led(times).in_rounds[1, 0]
+
+
+@pytest.mark.parametrize(
+    "ratios", [[2.25, 3.63, 3.67], [2.07, 2.79, 3.06], [1.47, 2.28, 2.29]]
+)
+def test_a_rival_that_loses_every_round_by_far_cannot_win(ratios: list[float]) -> None:
+    """However much larger some of the leads are than others."""
+    assert led([[0.0] * 3, np.log(ratios).tolist()]).significant[0, 1]
 
 
 def test_rounds_alone_can_prove_a_lead_where_no_spread_is_known() -> None:
