@@ -1,9 +1,10 @@
 """Whether the writes of a repetition reached a steady state, and how it got there.
 
 The loop is divided into nine windows or a few more, in each of which the data set is
-rewritten equally often, at least once.  Its last five must be level: both the rate and the write amplification range over at most 20 % of
-their mean, and their fitted line moves by at most 10 % of it (SNIA Solid State Storage
-Performance Test Specification 2.0.2, 2020).
+rewritten equally often, at least once.  Its last five must be level: both the rate and
+the write amplification range over at most 20 % of their mean, and their fitted line
+moves by at most 10 % of it (SNIA Solid State Storage Performance Test Specification
+2.0.2, 2020).
 
 Five windows cannot show that a rate falls slowly.  So the rate must have been flat for
 six: their fitted line moves by no more either, and there is no change point in them, at

@@ -305,15 +305,14 @@ def _decided(order: Sequence[str], field: _Field, paired: Leads) -> ChartVerdict
         if not ahead[place]
     ]
     open_ = [place for _, place in rivals if not level[place]]
-    can_be_missed = [float(paired.smallest[best, p]) for p in open_ or others[:1]]
-    missed = [float(paired.logs[best, p]) for p in open_]
+    smallest = max(float(paired.smallest[best, place]) for place in open_ or others[:1])
     needed = [_needed(paired, best, place, field.rounds) for place in open_]
     known = [count for count in needed if count is not None]
     outcome = Outcome.UNDECIDED if open_ else Outcome.LEVEL if rivals else Outcome.WIN
     return ChartVerdict(
         outcome,
         (order[0], *(name for name, _ in rivals)),
-        smallest=as_share(max(can_be_missed + missed)),
+        smallest=as_share(smallest),
         needed=max(known) if known and len(known) == len(needed) else None,
     )
 

@@ -21,6 +21,9 @@ from report.terms.rulebook import WRITING_TYPES, Benchmark, Flags
 # Of timed work (loop and flush) in the median repetition.  In less time, one burst of
 # writes to the disk or one preemption decides the rate.
 LEAST_TIMED_NS = 500_000_000
+# Or of requests to a disk of its own, of which no few decide the rate.  A scan of data
+# larger than memory cannot be repeated until it has taken long.
+LEAST_REQUESTS = 500
 # Beside readers: the fastest writer may write this many times as much as the slowest.
 MOST_TIMES_WRITTEN = 1.1
 # A durable commit takes at least this share of the fastest sync of the disk (R14 of
@@ -74,7 +77,7 @@ def obstacle(
 ) -> str:
     """Return what a cell has too little of for its chart to rank anybody, or ""."""
     timed_ns = statistics.median(m.elapsed_ns or 0 for m in cell.repetitions)
-    if timed_ns < LEAST_TIMED_NS:
+    if timed_ns < LEAST_TIMED_NS and _requests(cell) < LEAST_REQUESTS:
         return f"only {numbers.seconds(timed_ns)} of timed work"
     if data_fits or benchmark.may_synchronise(flags):
         return ""  # in the second case each write goes to the device
@@ -84,6 +87,13 @@ def obstacle(
         return ""
     data, memory = numbers.size(held_bytes), numbers.size(memory_bytes)
     return f"only {data} of data for {memory} of cache and buffers"
+
+
+def _requests(cell: Cell) -> float:
+    """Return the median number of requests to the cell's own disk in a loop, or 0."""
+    devices = [d for m in cell.repetitions if (d := m.record.get("device"))]
+    requests = [d["loop"]["reads"] + d["loop"]["writes"] for d in devices]
+    return statistics.median(requests) if requests else 0
 
 
 def _not_credible(

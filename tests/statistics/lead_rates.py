@@ -34,14 +34,16 @@ CHARTS_OF_A_BLOCK = 2
 _SLOWER_RIVALS = 0.5  # a log: the engines that cannot win
 CHARTS, CELLS = "charts", "cells"  # that differ in their CV, as in MIX
 _NOISY = 0.15  # the CV of an odd chart, or of an odd engine
+_VERY_NOISY = 0.5
 _APART = math.log(1.15)  # the modes of processes that have two
 # Odd charts: all of its engines are noisy, or have two modes, or heavy tails; or only
 # its first engine is noisy, or has two modes, or a heavy tail to the slow side.
 ODD_CHARTS = "noisy", "two modes", "heavy tails"
 ODD_ENGINES = "one noisy", "one with a slow tail"
 TWO_MODES = "one with two modes"
+VERY_NOISY = "one very noisy"
 REPETITIONS = 3, 4, 5, 6, 7, 8, 9, 11, 15, 21, 31
-ODD = (*ODD_CHARTS, *ODD_ENGINES, TWO_MODES)
+ODD = (*ODD_CHARTS, *ODD_ENGINES, TWO_MODES, VERY_NOISY)
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,8 @@ def _odd_times(
     own = times[:, engines]
     if contest.odd in ("noisy", "one noisy"):
         own *= _NOISY / cv
+    elif contest.odd == VERY_NOISY:
+        own *= _VERY_NOISY / cv
     elif contest.odd in ("two modes", TWO_MODES):
         own += _APART * (random.integers(2, size=own.shape) - 0.5)
     elif contest.odd == "heavy tails":

@@ -20,6 +20,7 @@ from tests.statistics.lead_rates import (
     ODD_CHARTS,
     ODD_ENGINES,
     TWO_MODES,
+    VERY_NOISY,
     Field,
     any_winner,
     rates,
@@ -215,9 +216,13 @@ def test_an_odd_chart_seldom_has_a_false_winner(odd: str, repetitions: int) -> N
 @pytest.mark.parametrize("repetitions", [3, 4, 5, 7, 9, 31])
 @pytest.mark.parametrize("odd", ODD)
 def test_noise_of_its_own_does_not_decide_a_chart(odd: str, repetitions: int) -> None:
-    """4 % is the bar; an engine of two modes cannot be known in fewer than nine."""
+    """4 % is the bar; fewer than nine do not know an engine of two modes, or of 50 %."""
     contest = Field(repetitions=repetitions, equal=2, odd=odd)
-    most = 0.056 if odd == TWO_MODES and repetitions < 9 else 0.04
+    most = 0.04
+    if repetitions < 9:
+        most = {TWO_MODES: 0.05, VERY_NOISY: 0.1 if repetitions == 3 else 0.06}.get(
+            odd, most
+        )
     for kind in (contest, replace(contest, engines=2)):
         found = any_winner(kind, 6_000 // repetitions)
         assert found.share - 2 * found.error <= most
@@ -253,14 +258,14 @@ def test_two_equal_engines_ahead_of_the_others_seldom_have_a_winner(
 def test_power_does_not_fall_with_the_repetitions(
     cv: float | str, ahead: float
 ) -> None:
-    """Six have no more than five: both must be led without exception."""
+    """Or by two points: six and eight must be led as often as five and seven."""
     found: list[Rate] = []
     for repetitions in (3, 4, 5, 7, 8, 9, 12, 15, 21, 31):
         contest = Field(repetitions=repetitions, cv=cv, ahead=ahead)
         found.append(rates(contest, 1200 // repetitions)[0])
     for fewer, more in itertools.pairwise(found):
         error = float(np.hypot(fewer.error, more.error))
-        assert more.share >= fewer.share - 3 * error
+        assert more.share >= fewer.share - 0.02 - 3 * error
 
 
 @simulation

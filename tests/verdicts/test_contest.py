@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,9 +17,11 @@ from report.page import report_page
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.comparison import Chart, Comparison
-from report.verdict.metric import ChartVerdict, Outcome
+from report.verdict.contest import Contests
+from report.verdict.metric import ACCEPTED, FINISHED, ChartVerdict, Outcome, Ranking
 from report.words import sentences
 from tests.builders import synthetic_records, synthetic_run
+from tests.places import ROOT
 
 pytestmark = pytest.mark.usefixtures("ranked_short_cells")
 
@@ -26,6 +29,7 @@ Line = dict[str, Any]
 NS = dict[str, Sequence[float]]  # relative times of each repetition, by engine
 # The slowness of three engines in the order of EVEN, as multiples of 1 % noise.
 _PATTERN = ((0.0, 1.0, -1.0), (1.0, 0.0, -1.0), (-1.0, 0.0, 1.0))
+COMMITTED = ("all-engines", "20261130-032749-larger-than-memory")
 EVEN = {"alpha": 1.0, "beta-tree": 2.0, "gamma": 10.0}
 
 
@@ -346,3 +350,36 @@ def test_engines_are_compared_in_the_rounds_that_all_have(tmp_path: Path) -> Non
     times = {**noisy(), "gamma": (10.0,)}
     verdict = verdict_in(tmp_path, times)
     assert verdict == ChartVerdict(Outcome.UNDECIDED, ("alpha",), "only 1 repetition")
+
+
+def rankings_of(name: str) -> list[tuple[Ranking, ...]]:
+    """Return the rankings of each chart of a committed run, by both metrics."""
+    run = load_run(ROOT / "results" / name)
+    contests = [Contests(run, metric) for metric in (ACCEPTED, FINISHED)]
+    return [
+        c.of(s.name, benchmark) for c in contests for s, benchmark in run.plan.charts
+    ]
+
+
+@pytest.mark.parametrize("name", COMMITTED)
+def test_two_engines_are_judged_alike_in_all_rankings_of_a_chart(name: str) -> None:
+    """If the first is the same, so are those of its rivals that are in both."""
+    compared = 0
+    for rankings in rankings_of(name):
+        for one, other in itertools.permutations(rankings, 2):
+            first, *rivals = one.verdict.leaders
+            if other.verdict.leaders[0] == first and first in one.medians_ns:
+                compared += 1
+                common = {*rivals} & {*other.medians_ns}
+                assert common <= {*other.verdict.leaders}
+    assert compared
+
+
+@pytest.mark.parametrize("name", COMMITTED)
+def test_a_lead_that_was_missed_can_be_missed(name: str) -> None:
+    """It is below the smallest lead that would have been shown, or hardly above."""
+    for ranking in itertools.chain(*rankings_of(name)):
+        verdict = ranking.verdict
+        if verdict.outcome is Outcome.UNDECIDED and not verdict.doubt:
+            first, *rivals = (ranking.medians_ns[n] for n in verdict.leaders)
+            assert all(r / first - 1 < 1.3 * verdict.smallest for r in rivals)

@@ -37,6 +37,17 @@ def test_half_a_second_of_timed_work_is_enough() -> None:
     assert why(cell_of(14_000_000)) == "only 14.0 ms of timed work"
 
 
+@pytest.mark.parametrize(("requests", "enough"), [(499, False), (500, True)])
+def test_many_requests_to_a_disk_of_its_own_are_enough(
+    requests: int, enough: bool
+) -> None:
+    """However fast that disk answers them."""
+    loop = dict.fromkeys(("reads", "writes", "flushes"), 0)
+    loop |= {"reads": requests, "read_bytes": requests << 17, "written_bytes": 0}
+    short = cell_of(LONG_NS // 2, device={"loop": loop, "settle": None})
+    assert (why(short) == "") is enough
+
+
 @pytest.mark.parametrize(("live", "ranked"), [(1 << 20, False), (1 << 20 | 1, True)])
 def test_data_must_exceed_cache_and_buffers(live: int, ranked: bool) -> None:
     text = "" if ranked else "only 1 MiB of data for 1 MiB of cache and buffers"
