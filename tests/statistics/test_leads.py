@@ -216,7 +216,7 @@ def test_an_odd_chart_seldom_has_a_false_winner(odd: str, repetitions: int) -> N
 @pytest.mark.parametrize("repetitions", [3, 4, 5, 7, 9, 31])
 @pytest.mark.parametrize("odd", ODD)
 def test_noise_of_its_own_does_not_decide_a_chart(odd: str, repetitions: int) -> None:
-    """4 % is the bar; fewer than nine do not know an engine of two modes, or of 50 %."""
+    """4 % is the bar; below nine, an engine of two modes or of 50 % is not known."""
     contest = Field(repetitions=repetitions, equal=2, odd=odd)
     most = 0.04
     if repetitions < 9:
