@@ -1,7 +1,7 @@
 """Throughput over the time of one repetition, from its result line.
 
-A line's timeline is cumulative: [elapsed_ns, ops] at the end of each interval.  Lines
-of schema 1 have no timeline, which is not an error.
+A line's timeline is cumulative: [elapsed_ns, ops] at the end of each interval, over all
+passes.  Lines of schema 1 have no timeline, which is not an error.
 """
 
 from __future__ import annotations
@@ -9,8 +9,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
 
 from report.model.record import Record
+
+_LEAST_INTERVALS = 5  # of a pass, for the time of its last fifth
 
 
 @dataclass(frozen=True)
@@ -108,21 +113,30 @@ def timeline(record: Record) -> Timeline | None:
 
 
 def ending_ns(record: Record) -> float | None:
-    """Return the time of an operation in the last fifth of those of a loop.
+    """Return the time of an operation in the last fifth of those of each pass.
 
-    None without a timeline, and of one with fewer than five points.
+    None unless each pass has five intervals at least: in fewer, its last fifth cannot
+    be told from the rest.  All passes have equally many operations.
     """
     points: Sequence[Sequence[int]] = record.get("timeline") or ()
-    if len(points) < 5 or not points[-1][1]:
+    loops_ns = [one["loop_ns"] for one in record.get("passes") or ()]
+    if not points or not points[-1][1]:
         return None
     end_ns, ops = points[-1]
-    from_op = 0.8 * ops
-    after = next(index for index, point in enumerate(points) if point[1] >= from_op)
-    later_ns, later = points[after]
-    before_ns, before = points[after - 1] if after else (0, 0)
-    share = (from_op - before) / (later - before) if later > before else 0.0
-    start_ns = before_ns + share * (later_ns - before_ns)
-    return (end_ns - start_ns) / (ops - from_op)
+    ends_ns = list(accumulate(loops_ns)) or [end_ns]
+    each, spent_ns = ops / len(ends_ns), 0.0
+    began: tuple[float, float] = (0.0, 0.0)
+    for number, pass_end_ns in enumerate(ends_ns, 1):
+        ended = (pass_end_ns, number * each)
+        within = [(ns, done) for ns, done in points if began[1] < done < ended[1]]
+        if len(within) + 1 < _LEAST_INTERVALS:
+            return None
+        times_ns, counts = zip(began, *within, ended, strict=True)
+        spent_ns += pass_end_ns - float(
+            np.interp(ended[1] - each / 5, counts, times_ns)
+        )
+        began = ended
+    return spent_ns / (ops / 5)
 
 
 def stalls(record: Record) -> Stalls | None:

@@ -34,8 +34,8 @@ class Metric:
 
     `time_ns` returns it for an ok repetition, or None.  `applies` says whether a
     benchmark has it under the flags of its cell, and `of_calls` whether it is measured
-    in the repetitions that time every call.  `ending_ns` returns it for the last fifth
-    of a loop, or None.
+    in the repetitions that time every call.  `ending_ns` returns it for operations in
+    the last fifth of a loop, or None.
     """
 
     name: str
@@ -72,12 +72,17 @@ def _accepted_ns(m: Measurement) -> float | None:
 
 
 def _accepted_ending_ns(m: Measurement) -> float | None:
-    """Return the time of an operation in the last fifth; each has its part of flushes.
+    return _ending_ns(m, m.flush_ns or 0)
 
-    The line of a large run had its timeline when it was read.
+
+def _ending_ns(m: Measurement, after_ns: int) -> float | None:
+    """Return the time of an operation in the last fifth of a loop.
+
+    Each operation of the loop has an equal part of the time after it.  The line of a
+    large run had its timeline when it was read.
     """
     known_ns = timeline.ending_ns(m.record) if m.ending_ns is None else m.ending_ns
-    return known_ns + (m.flush_ns or 0) / m.ops if known_ns and m.ops else None
+    return known_ns + after_ns / m.ops if known_ns and m.ops else None
 
 
 def _finished_ns(m: Measurement) -> float | None:
@@ -86,6 +91,10 @@ def _finished_ns(m: Measurement) -> float | None:
     if m.steady_rate:
         return None
     return (m.elapsed_ns + m.settle_ns) / m.ops
+
+
+def _finished_ending_ns(m: Measurement) -> float | None:
+    return _ending_ns(m, (m.flush_ns or 0) + (m.settle_ns or 0))
 
 
 def _leaves_work(benchmark: Benchmark | None, flags: Flags) -> bool:
@@ -105,7 +114,7 @@ def _tail_ns(m: Measurement) -> float | None:
 
 
 ACCEPTED = Metric("accepted", _accepted_ns, ending_ns=_accepted_ending_ns)
-FINISHED = Metric("finished", _finished_ns, _leaves_work)
+FINISHED = Metric("finished", _finished_ns, _leaves_work, ending_ns=_finished_ending_ns)
 TAIL = Metric("p99", _tail_ns, of_calls=True)
 
 

@@ -184,6 +184,25 @@ def test_nobody_wins_if_the_order_changes_before_the_loops_end(
     assert ("Beta Tree" in verdict.doubt) == (not wins)
 
 
+@pytest.mark.parametrize(("settling", "wins"), [(0.25, False), (4.0, True)])
+def test_nobody_finishes_first_if_the_order_changes_before_the_loops_end(
+    tmp_path: Path, settling: float, wins: bool
+) -> None:
+    """Where the loops end Beta is faster, unless it leaves too much work behind."""
+
+    def change(line: Line) -> None:
+        ending({"alpha": 6.0})(line)
+        if line["engine"] == "beta-tree" and line["benchmark"] == "fillseq":
+            line["settle_ns"] = round(settling * line["loop_ns"])
+
+    compared = comparison.compare(run_of(tmp_path, {}, change))
+    (chart,) = (c for c in compared.charts if c.benchmark == "fillseq")
+    (accepted,), (finished,) = chart.accepted, chart.finished
+    assert accepted.winner == ""
+    assert finished.winner == ("alpha" if wins else "")
+    assert finished.verdict.leaders[0] == "alpha"
+
+
 def test_an_undecided_chart_tells_what_it_could_miss(tmp_path: Path) -> None:
     chart = chart_in(tmp_path, NEAR, usual=noisy(0.06))
     verdict = chart.accepted[0].verdict

@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+import numpy as np
 import pytest
 
 from report.model.run import Measurement
@@ -155,6 +156,41 @@ def test_resampling_handles_fractional_edges() -> None:
     for columns in (96, 97, 100, 123):
         rates = series.resampled(columns)
         assert sum(rates) * series.loop_ns / columns / 1e9 == pytest.approx(251)
+
+
+def slowing(*factors: float) -> Any:
+    """Return a line with a pass for each factor: its time is so many times as long.
+
+    In each pass, an operation of the last fifth takes three times as long as before.
+    """
+    times = np.interp(np.arange(1, 51), [0, 40, 50], [0, 40, 70]) * 1000
+    starts = np.cumsum([0, *factors]) * 70_000
+    points = [
+        [round(start + factor * ns), number * 500 + 10 * (n + 1)]
+        for number, (start, factor) in enumerate(zip(starts, factors, strict=False))
+        for n, ns in enumerate(times)
+    ]
+    passes = [{"loop_ns": round(70_000 * factor)} for factor in factors]
+    return {"timeline": points, "passes": passes}
+
+
+def test_the_last_fifth_is_that_of_each_pass() -> None:
+    once = slowing(1.0) | {"passes": None}
+    assert timeline.ending_ns(once) == pytest.approx(300)
+    for passes in (1, 2, 3, 5):
+        assert timeline.ending_ns(slowing(*[1.0] * passes)) == pytest.approx(300)
+    assert timeline.ending_ns(slowing(1.0, 2.0)) == pytest.approx(450)
+    coarse = slowing(1.0, 1.0)
+    thinned = coarse["timeline"][9::10]
+    assert timeline.ending_ns(coarse | {"timeline": thinned}) == pytest.approx(300)
+
+
+def test_without_five_intervals_of_each_pass_its_last_fifth_is_unknown() -> None:
+    line = slowing(1.0, 1.0)
+    points = line["timeline"]
+    assert timeline.ending_ns(line | {"timeline": [*points[:50], points[-1]]}) is None
+    assert timeline.ending_ns(line | {"timeline": points[24::25]}) is None
+    assert timeline.ending_ns({**line, "timeline": []}) is None
 
 
 def test_stalls_come_longest_first() -> None:
