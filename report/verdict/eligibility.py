@@ -102,7 +102,7 @@ def _not_credible(
     """Return why the rate of a cell says nothing about its engine, or ""."""
     return (
         _short_fill(cell, benchmark)
-        or too_few_barriers([m.record for m in cell.repetitions], benchmark)
+        or _broken_promise(cell, benchmark)
         or cheaper_than_disk(cell, benchmark, floor_ns)
         or (transient(cell) if must_be_steady else "")
     )
@@ -138,20 +138,30 @@ def _short_fill(cell: Cell, benchmark: Benchmark) -> str:
     return f"only {written:,} of {planned:,} entries"
 
 
+def _broken_promise(cell: Cell, benchmark: Benchmark) -> str:
+    """Return how a repetition of a cell had too few barriers, or "".
+
+    One that has enough does not make up for the others, whose rates decide the median.
+    """
+    texts = (too_few_barriers(m.record, benchmark) for m in cell.repetitions)
+    return next(filter(None, texts), "")
+
+
 def cheaper_than_disk(cell: Cell, benchmark: Benchmark, floor_ns: int) -> str:
     """Return how durable writes took less time than the disk needs for one, or "".
 
-    The slowest repetition decides.  Lines without a floor of their own do not promise
-    that their writes are durable, or are old.
+    The median of the repetitions decides, as of the rate.  Lines without a floor of
+    their own do not promise that their writes are durable, or are old.
     """
     times_ns = [_commit_ns(m, benchmark) for m in cell.repetitions]
     floors_ns = [m.figure("sync_floor_ns") for m in cell.repetitions]
     known_ns = [ns for ns in times_ns if ns is not None]
     if not (all(floors_ns) and known_ns and len(known_ns) == len(times_ns)):
         return ""
-    if max(known_ns) >= LEAST_OF_FLOOR * floor_ns:
+    took_ns = statistics.median(known_ns)
+    if took_ns >= LEAST_OF_FLOOR * floor_ns:
         return ""
-    took, least = numbers.seconds(max(known_ns)), numbers.seconds(floor_ns)
+    took, least = numbers.seconds(took_ns), numbers.seconds(floor_ns)
     return f"cheaper than the disk: a durable write in {took}, a sync in {least}"
 
 
@@ -165,26 +175,16 @@ def _sync_floor_ns(run: Measured, scenario: str, benchmark: str) -> int:
     return min(filter(None, (m.figure("sync_floor_ns") for m in lines)), default=0)
 
 
-def too_few_barriers(records: Sequence[Record], benchmark: Benchmark) -> str:
+def too_few_barriers(record: Record, benchmark: Benchmark) -> str:
     """Return how a promise to lose nothing had fewer barriers than commits, or "".
 
-    One barrier can serve one commit of each thread, not more.  Every line must have
-    too few; one that does not say how many there were decides that nothing is known.
+    One barrier can serve one commit of each thread, not more.
     """
-    counts = []
-    for record in records:
-        commits, barriers = _commits(record, benchmark), record.get("barriers")
-        if commits is None or barriers is None:
-            return ""
-        if record.get("promise") != LOSES_NOTHING:
-            return ""
-        threads = benchmark.threads(record["options"])
-        if barriers * threads >= commits:
-            return ""
-        counts.append((barriers, commits))
-    if not counts:
+    commits, barriers = _commits(record, benchmark), record.get("barriers")
+    if commits is None or barriers is None or record.get("promise") != LOSES_NOTHING:
         return ""
-    barriers, commits = max(counts)
+    if barriers * benchmark.threads(record["options"]) >= commits:
+        return ""
     return (
         "promises to lose nothing, with"
         f" {numbers.count(barriers, 'barrier')} for {commits:,.0f} writes"

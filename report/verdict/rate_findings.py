@@ -68,8 +68,8 @@ def findings(
     if not records:
         return ()
     sentences = [*_outside(records, benchmark, held_bytes), *_waits(records)]
-    promise = too_few_barriers(records, benchmark) if benchmark else ""
-    sentences += [promise] if promise else []
+    broken = [too_few_barriers(r, benchmark) for r in records if benchmark]
+    sentences += broken[:1] if all(broken) else []
     sentences += _too_small(records) if stores else []
     sentences += _faster_when_timed(records, timed)
     return tuple(sentences)

@@ -190,7 +190,7 @@ def test_without_five_intervals_of_each_pass_its_last_fifth_is_unknown() -> None
     points = line["timeline"]
     assert timeline.ending_ns(line | {"timeline": [*points[:50], points[-1]]}) is None
     assert timeline.ending_ns(line | {"timeline": points[24::25]}) is None
-    assert timeline.ending_ns({**line, "timeline": []}) is None
+    assert timeline.ending_ns(line | {"timeline": []}) is None
 
 
 def test_stalls_come_longest_first() -> None:
