@@ -45,6 +45,8 @@ class Measurement:
     or LATENCY; `open_loop` is true if the plan offered its operations at a rate;
     `disturbed` are the marks of other activity on the machine.  `steady_rate` is the
     rate of its last windows, if its scenario demands that they are steady and they are.
+    `transient` says that they are not, but those of most repetitions of its cell: then
+    it is in no figure of the rate (trust/steady_rate.py).
     """
 
     line: int
@@ -68,6 +70,7 @@ class Measurement:
     disturbed: tuple[str, ...] = ()
     machine: str = ""  # its name, in a run of many machines
     steady_rate: float | None = None
+    transient: bool = False
     # Why an ok line is not believed, if it was judged when it was read: then the record
     # of a large run has no timeline, but the time of an operation where it ended.
     fault: str | None = None
@@ -110,7 +113,7 @@ class Measurement:
     @property
     def ops_per_sec(self) -> float | None:
         """The rate of an ok repetition, else None: every figure of it is this one."""
-        if self.status != "ok" or not self.ops or not self.elapsed_ns:
+        if self.status != "ok" or self.transient or not self.ops or not self.elapsed_ns:
             return None
         return self.steady_rate or self.ops * 1e9 / self.elapsed_ns
 
@@ -162,6 +165,12 @@ class Cell:
         if status == NOT_MEASURED:
             return "the run stopped before this cell was measured"
         return next(m.reason for m in self._judged if m.status == status)
+
+    @property
+    def lines(self) -> tuple[Measurement, ...]:
+        """All of its measurements."""
+        known = (*self.repetitions, *self.latencies, *self.superseded)
+        return (*known, *self.canaries, *self.unpooled)
 
     @property
     def _judged(self) -> tuple[Measurement, ...]:

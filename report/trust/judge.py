@@ -25,7 +25,7 @@ from report.trust.known_failures import as_declared
 from report.trust.pooling import deviations_of, pooled
 from report.trust.rule import Context
 from report.trust.rule_table import fault_of_line
-from report.trust.steady_rate import rated
+from report.trust.steady_rate import by_majority, rated
 
 # scenario, benchmark, repetition, operations, entries: equal work has equal digests.
 Work = tuple[str, str, int, int, str]
@@ -37,10 +37,13 @@ def judge(recorded: RecordedRun) -> Run:
     twins = {engine.name: engine.twin_of for engine in plan.engines if engine.twin_of}
     measurements = judged(recorded.lines.measurements, lambda m: plan, twins)
     cells = group(measurements, plan)
+    all_pooled = pooled(cells, deviations_of(plan, cells)).items()
+    cells = {name: by_majority(cell) for name, cell in all_pooled}
+    shown = {m.line: m for cell in cells.values() for m in cell.lines}
     return Run(
         plan=plan,
-        cells=pooled(cells, deviations_of(plan, cells)),
-        measurements=measurements,
+        cells=cells,
+        measurements=tuple(shown.get(m.line, m) for m in measurements),
         environment=recorded.environment,
         document=recorded.document,
         torn=recorded.lines.torn,
@@ -71,7 +74,7 @@ def judged(
     plan_of: Callable[[Measurement], Plan],
     twins: Mapping[str, str] | None = None,
 ) -> tuple[Measurement, ...]:
-    """Return the lines with the status, the `open_loop` and the rate to be shown.
+    """Return the lines with the status and the `open_loop` to be shown, each rated.
 
     `twins` maps a control to the engine that it is.
     """

@@ -16,6 +16,7 @@ from report.model.run import GRAVEST_FIRST, Measurement
 from report.terms.documents import ResultsError
 from report.terms.text_table import one_line
 from report.trust.judge import judged
+from report.trust.steady_rate import alike
 from report.verdict.ab_verdicts import suspects
 
 
@@ -143,7 +144,7 @@ def _worst_failure(lines: Iterable[Measurement]) -> Failure | None:
 def _round(number: int, lines: Sequence[Measurement]) -> Round | None:
     """Return the round, or None unless all four repetitions are ok."""
     by_side: dict[str, list[Repetition]] = {side: [] for side in SIDES}
-    for m in lines:
+    for m in alike(lines):
         if m.status == "ok":
             by_side[side_of(m)].append(_repetition(m))
     if any(len(repetitions) != 2 for repetitions in by_side.values()):

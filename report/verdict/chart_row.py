@@ -99,6 +99,12 @@ class Row:
         return stamps_of(records, self.engine.passports)
 
     @property
+    def steadiness(self) -> str:
+        """How many repetitions the rate is of, "" if of all."""
+        late, of = sum(m.transient for m in self.repetitions), len(self.repetitions)
+        return f"the rate of {of - late} steady repetitions of {of}" if late else ""
+
+    @property
     def leads(self) -> bool:
         """True if it is one of the leaders of its accepted ranking."""
         return self.lead(self.accepted) != ""

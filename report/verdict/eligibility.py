@@ -111,18 +111,19 @@ def _not_credible(
 def transient(cell: Cell) -> str:
     """Return why the writes of a cell are not in a steady state, or "".
 
-    The worst repetition decides.
+    Most repetitions decide; those of which nothing is known, as of reads, do not.
     """
     states = [steady_state.of_record(m.record) for m in cell.repetitions]
-    return transient_reason([state for state in states if state])
+    known = [state for state in states if state]
+    if not known or any(m.steady_rate for m in cell.repetitions):
+        return ""
+    return transient_reason(known)
 
 
 def transient_reason(states: Sequence[SteadyState]) -> str:
-    """Return why not all of these repetitions were steady, or ""."""
-    worst = [state for state in states if not state.is_steady]
-    if not worst:
-        return ""
-    least = min(worst, key=lambda state: state.rewrites)
+    """Return why most of these repetitions were not steady."""
+    late = [state for state in states if not state.is_steady]
+    least = min(late or states, key=lambda state: state.rewrites)
     rewritten = f"after {numbers.rounded(least.rewrites)} rewrites of the data"
     if least.rewrites < steady_state.LEAST_WINDOWS:
         return f"transient: ended {rewritten}, before {steady_state.LEAST_WINDOWS}"

@@ -82,7 +82,9 @@ def _ending_ns(m: Measurement, after_ns: int) -> float | None:
     large run had its timeline when it was read.
     """
     known_ns = timeline.ending_ns(m.record) if m.ending_ns is None else m.ending_ns
-    return known_ns + after_ns / m.ops if known_ns and m.ops else None
+    if not known_ns or not m.ops or m.transient:
+        return None
+    return known_ns + after_ns / m.ops
 
 
 def _finished_ns(m: Measurement) -> float | None:

@@ -243,10 +243,14 @@ def _attempts(attempts: Sequence[Measurement]) -> CellText:
     if not attempts:
         return CellText()
     *before, last = sorted(attempts, key=lambda m: m.attempt)
-    rate = last.ops_per_sec
     return CellText(
-        numbers.rounded(rate) if rate else last.status,
+        _rate(last),
         "disturbed: " + ", ".join(last.disturbed) if last.disturbed else "",
         warns=bool(last.disturbed),
-        before=tuple(numbers.rounded(m.ops_per_sec or 0) for m in before),
+        before=tuple(_rate(m) for m in before),
     )
+
+
+def _rate(m: Measurement) -> str:
+    rate = m.ops_per_sec
+    return numbers.rounded(rate) if rate else "transient" if m.transient else m.status

@@ -98,6 +98,7 @@ STEADY: Columns = (
     ("course", "shape of the rate, by its change points"),
     ("rewrites", "how often the data were rewritten"),
     ("steady after", "rewrites before the last five windows, which were steady"),
+    ("steady", "repetitions that ended in a steady state"),
     ("steady rate", "operations per second in these windows: the rate of the chart"),
     ("steady written ×", "bytes written to the disk in them, per byte accepted"),
 )

@@ -268,7 +268,7 @@ def signed_warnings(row: Row) -> list[tuple[str, str]]:
 
 def remarks(row: Row) -> list[str]:
     """Return the remarks about a row's rate other than warnings."""
-    texts = [row.durability_class] if row.durability_class else []
+    texts = list(filter(None, (row.durability_class, row.steadiness)))
     if row.truncated:
         done = f"{row.truncated.ops or 0:,}"
         planned = f"{row.truncated.figure('planned_ops') or 0:,}"

@@ -36,9 +36,7 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
     cells = list(run.cells.values())
     failed = sum(cell.status in FAILURES for cell in cells)
     known = sum(cell.status == KNOWN_FAILURE for cell in cells)
-    partial = sum(
-        0 < len(c.rates) < run.plan.repetitions - len(c.unpooled) for c in cells
-    )
+    partial = sum(_is_partial(cell, run) for cell in cells)
     begun = sum(cell.status != NOT_MEASURED for cell in cells)
     complete = begun - failed - partial
     rows = [row for _, row in comparison.ranked_rows]
@@ -91,6 +89,12 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
         if name not in published_figures.names():
             badges.append(Badge(f"unknown published source “{name}”", warns=True))
     return badges
+
+
+def _is_partial(cell: Cell, run: Run) -> bool:
+    """Return True if a cell has a rate, but lacks repetitions."""
+    due = run.plan.repetitions - len(cell.unpooled)
+    return bool(cell.rates) and len(cell.repetitions) < due
 
 
 def _noise(comparison: Comparison) -> Badge:

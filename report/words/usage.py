@@ -220,13 +220,14 @@ def steadiness(chart: Chart) -> DetailTable | None:
         return None
     lines = []
     for row in chart.rated_rows:
+        is_steady = any(m.steady_rate for m in row.repetitions)
         states = [steady_state.of_record(m.record) for m in row.repetitions]
         known = [state for state in states if state]
         if not known:
             continue
         shapes = dict.fromkeys(state.shape.value for state in known)
         late = CellText("transient", eligibility.transient_reason(known), warns=True)
-        all_steady = all(state.is_steady for state in known)
+        steady = [state for state in known if state.is_steady and is_steady]
         median = repetition_stats.median
         lines.append(
             EngineRow(
@@ -234,11 +235,14 @@ def steadiness(chart: Chart) -> DetailTable | None:
                 (
                     CellText(", ".join(shapes)),
                     figure(median(s.rewrites for s in known), numbers.rounded),
-                    figure(median(s.steady_after for s in known), numbers.rounded)
-                    if all_steady
+                    figure(median(s.steady_after for s in steady), numbers.rounded)
+                    if steady
                     else late,
-                    figure(median(s.ops_per_sec for s in known), numbers.rounded),
-                    figure(median(s.write_amplification for s in known), numbers.times),
+                    CellText(f"{sum(s.is_steady for s in known)} of {len(known)}"),
+                    figure(median(s.ops_per_sec for s in steady), numbers.rounded),
+                    figure(
+                        median(s.write_amplification for s in steady), numbers.times
+                    ),
                 ),
             )
         )

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from report.model.ab_lines import side_of
 from report.model.ab_plan import AbPlan
 from report.model.ab_rule import CONFIRM
 from report.model.record import Record
 from report.model.run import Measurement
 from report.terms import numbers
 from report.terms.regime import Regime
-from report.trust.steady_rate import rated
+from report.trust.steady_rate import alike, rated
 from scripts.machine.child_process import TICK_S
 from scripts.measure.events import (
     CountStep,
@@ -138,7 +139,8 @@ def _figures(lines: Sequence[Record], regime: Regime | None) -> str:
     if failed:
         word = STATUS_WORDS[failed["status"]]
         return f"  {failed['ab']['side']} {word}: {failed['reason']}"
-    a, b = (_rate(lines, side, regime) for side in "ab")
+    measured = alike([rated(Measurement.of(line), regime) for line in lines])
+    a, b = (_rate([m for m in measured if side_of(m) == side]) for side in "ab")
     rates = f"  a {a:>11,.0f}  b {b:>11,.0f} ops/s  {100 * (b / a - 1):>+6.1f} %"
     marks = [mark for line in lines if (mark := marks_of(line))]
     if not marks:
@@ -147,9 +149,7 @@ def _figures(lines: Sequence[Record], regime: Regime | None) -> str:
     return f"{rates}  {len(marks)} of {len(lines)} disturbed{example}: {marks[0][0]}"
 
 
-def _rate(lines: Sequence[Record], side: str, regime: Regime | None) -> float:
-    """Return the geometric mean of a side's two rates."""
-    own = (Measurement.of(line) for line in lines if line["ab"]["side"] == side)
-    rates = [rated(m, regime).ops_per_sec for m in own]
-    logs = [math.log(rate) for rate in rates if rate]
+def _rate(measured: Sequence[Measurement]) -> float:
+    """Return the geometric mean of the two rates of a side."""
+    logs = [math.log(rate) for m in measured if (rate := m.ops_per_sec)]
     return math.exp(math.fsum(logs) / len(logs)) if logs else math.nan

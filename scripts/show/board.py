@@ -10,7 +10,7 @@ from report.model.run import DISPUTED, Measurement, Run
 from report.model.run import Cell as MeasuredCell
 from report.terms.text_table import one_line
 from report.trust.known_failures import as_declared
-from report.trust.steady_rate import rated
+from report.trust.steady_rate import by_majority, rated
 from scripts.measure.events import (
     CellProgress,
     Event,
@@ -113,7 +113,7 @@ class Board:
         m = replace(self.measurement(line), open_loop=is_open_loop)
         attempts = self._attempts.setdefault(m.cell, {})
         attempts.setdefault(m.repetition, []).append(m)
-        self.cells[m.cell] = cell_of_attempts(m.cell, attempts)
+        self.cells[m.cell] = by_majority(cell_of_attempts(m.cell, attempts))
         self.finished += not is_superseded(self.plan, line)
 
     def measurement(self, line: Record) -> Measurement:

@@ -2,21 +2,23 @@
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from report.exchange.exported_cells import samples
 from report.formats import csv_format
 from report.model.run import Run
 from report.page.report_page import render
 from report.trust.judge import load_run
 from report.verdict import comparison, eligibility
-from report.words import chart_detail
+from report.verdict.ab_judge import load_ab_run
+from report.words import chart_detail, sentences
 from report.words.cell_text import DetailTable
-from tests.builders import synthetic_records, synthetic_run
+from tests.builders import synthetic_ab, synthetic_records, synthetic_run
 from tests.builders.regime_records import REGIME, figures_of
 
 OPS, ENTRY = 1000, 116
@@ -41,6 +43,18 @@ def line_of(cell: Any, repetition: int, num: int) -> Any:
 FLAGS = {**synthetic_run.FLAGS, "cache_size": 1000, "reads": OPS}
 
 
+def mixed_plan(steady: bool, nums: Mapping[str, int]) -> dict[str, Any]:
+    """Return the plan of a mix, in which the engines have so many entries."""
+    rates = ("mixed", "Mixed", {"ycsba": 1000.0})
+    engines = synthetic_run.ENGINES[: len(nums)]
+    plan = synthetic_run.plan(engines, [rates], flags=FLAGS)
+    plan["suite"]["latency_repetitions"] = 0
+    for engine, num in nums.items():
+        plan["scenarios"][0]["flags"][engine] = {**FLAGS, "num": num}
+    plan["scenarios"][0]["regime"] = REGIME | {"steady": steady}
+    return plan
+
+
 def run_of(
     folder: Path,
     steady: bool,
@@ -48,13 +62,8 @@ def run_of(
     **nums: int,
 ) -> Run:
     """Return a run of mixes, in which the engines have so many entries."""
-    rates = ("mixed", "Mixed", {"ycsba": 1000.0})
-    plan = synthetic_run.plan(synthetic_run.ENGINES[:2], [rates], flags=FLAGS)
-    plan["suite"]["latency_repetitions"] = 0
     by_engine = dict(zip(("alpha", "beta-tree"), nums.values(), strict=True))
-    for engine, num in by_engine.items():
-        plan["scenarios"][0]["flags"][engine] = {**FLAGS, "num": num}
-    plan["scenarios"][0]["regime"] = REGIME | {"steady": steady}
+    plan = mixed_plan(steady, by_engine)
     lines = synthetic_run.lines_of(
         plan, lambda cell, n: change(line_of(cell, n, by_engine[cell["engine"]]))
     )
@@ -76,6 +85,24 @@ def beginning_fast(line: Any) -> Any:
     course |= {"elapsed_ns": [round(t * 1e9) for t in times_s], "ops": ops}
     course["device_written_bytes"] = [2 * ENTRY * n for n in ops]
     return line | {"course": course}
+
+
+def late_in(*repetitions: int) -> Callable[[Any], Any]:
+    """Return a change: in these repetitions, alpha slows down before its loop ends."""
+
+    def change(line: Any) -> Any:
+        if line["engine"] != "alpha" or line["repetition"] not in repetitions:
+            return beginning_fast(line)
+        all_s = (line["loop_ns"] + line["flush_ns"]) / 1e9
+        times_s = [i * all_s / 60 for i in range(61)]
+        ops = [
+            round(n) for n in np.interp(times_s, [0, all_s / 2, all_s], [0, 700, OPS])
+        ]
+        course = beginning_fast(line)["course"] | {"ops": ops}
+        course["device_written_bytes"] = [2 * ENTRY * n for n in ops]
+        return line | {"course": course}
+
+    return change
 
 
 def table_of(run: Run, caption: str) -> DetailTable:
@@ -115,10 +142,73 @@ def test_the_rate_is_that_of_the_last_windows(tmp_path: Path, steady: bool) -> N
     assert rates == {
         name: pytest.approx(800 / last_s, rel=0.01) for name, last_s in LAST_S.items()
     }
-    shown = [float(row[3]) for row in texts(table_of(run, "Steady state"))]
+    shown = [float(row[4]) for row in texts(table_of(run, "Steady state"))]
     assert shown == [pytest.approx(rate, rel=0.01) for rate in rates.values()]
     for line in csv.DictReader(io.StringIO(csv_format.render(run))):
         assert float(line["ops_per_sec"]) == pytest.approx(rates[line["engine"]], 0.01)
+
+
+def test_the_rate_is_that_of_the_steady_repetitions(tmp_path: Path) -> None:
+    """Most decide: the transient one is in no figure, and the row says so."""
+    run = run_of(tmp_path, True, late_in(2), alpha=50, beta=50)
+    assert eligibility.unranked(run, "mixed", "ycsba") == {}
+    (chart,) = comparison.compare(run).charts
+    alpha = next(row for row in chart.rows if row.engine.name == "alpha")
+    assert alpha.summary and alpha.summary.count == 2
+    assert alpha.summary.low == pytest.approx(800 / LAST_S["alpha"], rel=0.01)
+    assert "the rate of 2 steady repetitions of 3" in sentences.notes(alpha)
+    (accepted,) = chart.accepted
+    assert set(accepted.medians_ns) == {"alpha", "beta-tree"}
+    assert accepted.winner == "", "two repetitions decide nothing"
+    assert texts(table_of(run, "Steady state"))[0][3] == "2 of 3"
+    exported = {cell.name.engine: len(cell.rates) for cell in samples(run)}
+    assert exported == {"alpha": 2, "beta-tree": 3}
+    raw = [
+        (line["engine"], line["repetition"])
+        for line in csv.DictReader(io.StringIO(csv_format.render(run)))
+        if not line["ops_per_sec"]
+    ]
+    assert raw == [("alpha", "2")]
+
+
+def test_most_repetitions_decide_that_a_cell_is_transient(tmp_path: Path) -> None:
+    """Then all rates are those of whole loops."""
+    run = run_of(tmp_path, True, late_in(1, 2), alpha=50, beta=50)
+    reasons = eligibility.unranked(run, "mixed", "ycsba")
+    assert list(reasons) == ["alpha"] and "still changed" in reasons["alpha"]
+    alpha = run.cell("alpha", "mixed", "ycsba")
+    assert alpha and [m.steady_rate for m in alpha.repetitions] == [None] * 3
+    assert alpha.rates == tuple(
+        pytest.approx(OPS * 1e9 / (m.elapsed_ns or 0)) for m in alpha.repetitions
+    )
+    assert texts(table_of(run, "Steady state"))[0][2:4] == ["transient", "1 of 3"]
+
+
+@pytest.mark.parametrize("late", [0, 2])
+def test_a_round_of_two_builds_has_one_kind_of_rate(tmp_path: Path, late: int) -> None:
+    """That of the last windows if all are steady, else that of whole loops."""
+    whole = mixed_plan(True, {"alpha": 50})
+    plan = synthetic_ab.ab_plan(["alpha/baseline/fillseq"])
+    drawn = synthetic_ab.ab_lines(plan)
+    plan |= {"scenarios": whole["scenarios"], "cells": whole["cells"]}
+    for side in plan["sides"].values():
+        (described,) = (engine["describe"] for engine in whole["engines"])
+        side["engines"][0]["describe"]["benchmarks"] = described["benchmarks"]
+    lines = []
+    for place in drawn:
+        is_late = place["repetition"] == late and place["ab"]["slot"] == 3
+        line = line_of(whole["cells"][0], place["repetition"], 50)
+        kept = ("run", "repetition", "order", "seed", "ab")
+        line = late_in(late if is_late else 0)(line)
+        lines.append(line | {name: place[name] for name in kept})
+    run = load_ab_run(synthetic_ab.write_documents(tmp_path, plan, lines))
+    (cell,) = run.cells
+    assert cell.failure is None
+    for round_ in cell.screen:
+        taken_s, ops = (LAST_S, 800) if round_.number != late else (SECONDS, OPS)
+        ns = taken_s["alpha"] * 1e9 / ops
+        for measured in (*round_.a, *round_.b):
+            assert measured.ns_per_op == pytest.approx(ns, rel=0.01)
 
 
 def test_the_tables_have_the_use_of_the_disk_and_the_limits(tmp_path: Path) -> None:
@@ -133,7 +223,7 @@ def test_the_tables_have_the_use_of_the_disk_and_the_limits(tmp_path: Path) -> N
     assert texts(table_of(run, "Limits"))[0][0] == "device writes"
     steady, transient = texts(table_of(run, "Steady state"))
     assert steady[:3] == ["flat", "10.0", "5.00"]
-    assert steady[4] == "4.00×"
+    assert steady[3:] == ["3 of 3", "200", "4.00×"]
     assert transient[2] == "transient"
 
 
