@@ -43,10 +43,9 @@ class Measurement:
     `record` is the line unchanged.  `status` and `reason` are the line's too, unless
     judge() replaces them because the line cannot be believed.  `pass_` is THROUGHPUT
     or LATENCY; `open_loop` is true if the plan offered its operations at a rate;
-    `disturbed` are the marks of other activity on the machine.  `steady_rate` is the
-    rate of its last windows, if its scenario demands that they are steady and they are.
-    `transient` says that they are not, but those of most repetitions of its cell: then
-    it is in no figure of the rate (trust/steady_rate.py).
+    `disturbed` are the marks of other activity on the machine.  `last_rate` is the
+    rate of its last windows, if its scenario demands that they are steady and those of
+    its cell are (trust/steady_rate.py).  `transient` says that its own are not.
     """
 
     line: int
@@ -69,7 +68,7 @@ class Measurement:
     open_loop: bool = False
     disturbed: tuple[str, ...] = ()
     machine: str = ""  # its name, in a run of many machines
-    steady_rate: float | None = None
+    last_rate: float | None = None
     transient: bool = False
     # Why an ok line is not believed, if it was judged when it was read: then the record
     # of a large run has no timeline, but the time of an operation where it ended.
@@ -113,9 +112,11 @@ class Measurement:
     @property
     def ops_per_sec(self) -> float | None:
         """The rate of an ok repetition, else None: every figure of it is this one."""
-        if self.status != "ok" or self.transient or not self.ops or not self.elapsed_ns:
+        if self.status != "ok" or not self.ops or not self.elapsed_ns:
             return None
-        return self.steady_rate or self.ops * 1e9 / self.elapsed_ns
+        if self.transient and self.last_rate is None:
+            return None  # it ended before its last windows
+        return self.last_rate or self.ops * 1e9 / self.elapsed_ns
 
     def figure(self, name: str) -> int | None:
         """Return a count of the line by its key, or None."""

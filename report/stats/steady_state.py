@@ -77,11 +77,12 @@ class SteadyState:
 
     @property
     def ops_per_sec(self) -> float | None:
-        """The rate over the steady windows together; None without."""
-        if not self.steady:
+        """The rate over the last five windows, steady or not; None of fewer."""
+        last = self.windows[-STEADY_WINDOWS:]
+        if len(last) < STEADY_WINDOWS:
             return None
-        ops = sum(w.ops_per_sec * (w.end_ns - w.start_ns) for w in self.steady)
-        return ops / (self.steady[-1].end_ns - self.steady[0].start_ns)
+        ops = sum(w.ops_per_sec * (w.end_ns - w.start_ns) for w in last)
+        return ops / (last[-1].end_ns - last[0].start_ns)
 
     @property
     def steady_after(self) -> float | None:

@@ -159,7 +159,7 @@ def _repetition(m: Measurement) -> Repetition:
         side=side_of(m),
         slot=slot_of(m),
         order=m.order,
-        ns_per_op=1e9 / m.steady_rate if m.steady_rate else m.elapsed_ns / m.ops,
+        ns_per_op=1e9 / m.last_rate if m.last_rate else m.elapsed_ns / m.ops,
         record=m.record,
         disturbed=m.disturbed,
     )

@@ -100,9 +100,9 @@ class Row:
 
     @property
     def steadiness(self) -> str:
-        """How many repetitions the rate is of, "" if of all."""
+        """How many repetitions were steady, if only most of them were; else ""."""
         late, of = sum(m.transient for m in self.repetitions), len(self.repetitions)
-        return f"the rate of {of - late} steady repetitions of {of}" if late else ""
+        return f"{of - late} of {of} repetitions were steady" if late else ""
 
     @property
     def leads(self) -> bool:

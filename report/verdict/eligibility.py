@@ -115,7 +115,7 @@ def transient(cell: Cell) -> str:
     """
     states = [steady_state.of_record(m.record) for m in cell.repetitions]
     known = [state for state in states if state]
-    if not known or any(m.steady_rate for m in cell.repetitions):
+    if not known or any(m.last_rate for m in cell.repetitions):
         return ""
     return transient_reason(known)
 

@@ -82,7 +82,7 @@ def _ending_ns(m: Measurement, after_ns: int) -> float | None:
     large run had its timeline when it was read.
     """
     known_ns = timeline.ending_ns(m.record) if m.ending_ns is None else m.ending_ns
-    if not known_ns or not m.ops or m.transient:
+    if not known_ns or not m.ops:
         return None
     return known_ns + after_ns / m.ops
 
@@ -90,7 +90,7 @@ def _ending_ns(m: Measurement, after_ns: int) -> float | None:
 def _finished_ns(m: Measurement) -> float | None:
     if m.settle_ns is None or not m.ops_per_sec or not m.ops or m.elapsed_ns is None:
         return None
-    if m.steady_rate:
+    if m.last_rate:
         return None
     return (m.elapsed_ns + m.settle_ns) / m.ops
 

@@ -220,7 +220,7 @@ def steadiness(chart: Chart) -> DetailTable | None:
         return None
     lines = []
     for row in chart.rated_rows:
-        is_steady = any(m.steady_rate for m in row.repetitions)
+        is_steady = any(m.last_rate for m in row.repetitions)
         states = [steady_state.of_record(m.record) for m in row.repetitions]
         known = [state for state in states if state]
         if not known:
