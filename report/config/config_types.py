@@ -61,6 +61,8 @@ class EngineConfig:
     # Settings of durability in addition to the levels: name -> flags, one of which is
     # "durability", the level.
     durability_settings: Mapping[str, Mapping[str, Flag]] = field(default_factory=dict)
+    # Flags of those settings that act at one level alone: flag -> level.
+    durability_acts_at: Mapping[str, str] = field(default_factory=dict)
     settings_of: str = ""  # whose settings `flags` are: DEFAULTS, an engine, or ""
 
     @property

@@ -7,6 +7,9 @@
     durability = "buffered"            # the level; "durable" unless it is given
     disable_log = true
 
+    [engine.durability_acts_at]        # a flag that acts at one level alone
+    disable_log = "buffered"
+
 This module needs only the standard library, as engine_file.py does.
 """
 
@@ -44,6 +47,26 @@ def durability_settings(table: TomlTable) -> dict[str, Mapping[str, Flag]]:
         _without(flags, (_SYNC,))
         settings[name] = {LEVEL: _STRONGEST, **read_flags(flags)}
     return settings
+
+
+def durability_acts_at(
+    table: TomlTable, settings: Mapping[str, Mapping[str, Flag]]
+) -> dict[str, str]:
+    """Return the level at which alone a flag acts; those of all levels are not there.
+
+    Raises ConfigError unless an engine's further settings have it, each at this level.
+    """
+    flags = table.table("durability_acts_at")
+    _without(flags, (LEVEL, _SYNC))
+    levels = {flag: flags.text(flag) for flag in flags.values}
+    for flag, level in levels.items():
+        tried = {str(of[LEVEL]) for of in settings.values() if flag in of}
+        if not tried:
+            raise flags.wrong(flag, "a flag of [engine.durability.NAME]")
+        if tried != {level}:
+            problem = f"its settings have the level {choices(sorted(tried))}"
+            raise ConfigError(table.file, flags.at(flag), problem)
+    return levels
 
 
 def _check_name(name: str, flags: TomlTable) -> None:

@@ -22,7 +22,11 @@ from report.config.config_types import (
     VARIANT,
     EngineConfig,
 )
-from report.config.durability_table import durability_flags, durability_settings
+from report.config.durability_table import (
+    durability_acts_at,
+    durability_flags,
+    durability_settings,
+)
 from report.config.source_table import libraries_of, sources_of
 from report.config.toml_table import (
     ConfigError,
@@ -205,8 +209,8 @@ def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
         *("name", "title", "url", "summary", "role", "sources_of", "source"),
         *("variant_of", "flags", "advice", "advised_for", "library", "toolchain"),
         *("setup_s", "setup_mb", "plugin", "floor", "binding_of"),
-        *("known_failures", "groups", "durability_flags", "durability"),
-        "settings_of",
+        *("known_failures", "groups", "settings_of"),
+        *("durability_flags", "durability", "durability_acts_at"),
     )
     role = table.text("role", "")
     known(table, "role", role, ROLES, "role")
@@ -216,6 +220,7 @@ def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
         if not advice:
             raise table.wrong("advised_for", "the addresses in [engine.advice] as well")
     toolchain = table.text("toolchain", "")
+    settings = durability_settings(table)
     known(table, "toolchain", toolchain, ("", *TOOLCHAINS), "toolchain")
     return EngineConfig(
         name=table.text("name"),
@@ -241,7 +246,8 @@ def _engine(table: TomlTable, is_on_request: bool) -> EngineConfig:
         setup_s=table.count("setup_s", 0, 0, _LONGEST_SETUP_S),
         setup_mb=table.count("setup_mb", 0, 0, _LARGEST_SETUP_MB),
         durability_flags=durability_flags(table),
-        durability_settings=durability_settings(table),
+        durability_settings=settings,
+        durability_acts_at=durability_acts_at(table, settings),
         settings_of=table.text("settings_of", ""),
     )
 

@@ -57,6 +57,12 @@ class Description:
         return self.document.get("codec_proof") or {}
 
     @property
+    def defaults(self) -> Mapping[str, str]:
+        """The values of the driver's flags that are not set, as in a command line."""
+        flags = self.document.get("flags", ())
+        return {f["name"]: f["default"] for f in flags if "default" in f}
+
+    @property
     def build(self) -> Mapping[str, str]:
         """The facts of the build: compiler, flags, assertions, ..."""
         return self.document.get("build") or {}

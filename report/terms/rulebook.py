@@ -184,13 +184,17 @@ class Benchmark:
         is_harmless = self.kind in ("read", "verify", "primitive")
         return self.writes or not is_harmless
 
+    def durability(self, flags: Flags) -> str:
+        """Return the level of durability of each write under these flags."""
+        is_durable = self.sync or bool(flags.get("sync"))
+        return "durable" if is_durable else str(flag_of(flags, "durability"))
+
     def may_synchronise(self, flags: Flags) -> bool:
         """Return True if each write may wait for the disk under these flags.
 
         Engines differ in whether they wait for a consistent state.
         """
-        level = flags.get("durability", "buffered")
-        return self.sync or bool(flags.get("sync")) or level != "buffered"
+        return self.durability(flags) != "buffered"
 
     def threads(self, flags: Flags) -> int:
         """Return the number of measured threads; an audit and a compaction have one."""

@@ -12,6 +12,7 @@ from report.model.description import Description
 from report.model.plan import Engine
 from report.terms.rulebook import SCENARIO_FLAGS, Flag
 from report.terms.schemas import COMMON_FLAGS, RESERVED_FLAGS
+from scripts.planning.executable import flag_text
 from scripts.planning.settings import resolve_trial_flags
 
 
@@ -31,7 +32,9 @@ class EngineSetting:
 
     def planned(self) -> PlannedSetting:
         """Return this as the plan has it."""
-        words = tuple(f"--{name}={_word(value)}" for name, value in self.flags.items())
+        words = tuple(
+            f"--{name}={flag_text(value)}" for name, value in self.flags.items()
+        )
         return PlannedSetting(
             *(self.full_name, self.engine.name, self.engine.title),
             *(self.version, words),
@@ -101,7 +104,3 @@ def _typed(kind: str, value: str) -> Flag | None:
 
 def _matches(name: str, globs: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(name, glob) for glob in globs)
-
-
-def _word(value: Flag) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -105,10 +105,11 @@ def refusal(
 
 def flag_arguments(flags: Mapping[str, Flag]) -> list[str]:
     """Return flags as gflags reads them, sorted by name."""
-    return [f"--{name}={_text(flags[name])}" for name in sorted(flags)]
+    return [f"--{name}={flag_text(flags[name])}" for name in sorted(flags)]
 
 
-def _text(value: Flag) -> str:
+def flag_text(value: Flag) -> str:
+    """Return the value of a flag as gflags reads it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -1,7 +1,7 @@
 """The passports of earlier durability runs, for the plan of a run of rates."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +12,37 @@ from report.durability.passport import passport_of
 from report.model.plan import Engine, Plan
 from report.terms.class_stamp import CONTRADICTED, PROVED, KnownClass
 from report.terms.documents import ResultsError
+from scripts.planning.executable import flag_text
 from scripts.store.run_store import DURABILITY, all_runs
 
-_LEVELS = ("buffered", "consistent", "durable")
 _MOST_RUNS = 20  # that are read, the newest first
 
-# By engine, version of its library, and level of durability.
-Passports = Mapping[tuple[str, str, str], KnownClass]
+
+@dataclass(frozen=True)
+class _Tried:
+    """What a durability run found of one setting."""
+
+    engine: str
+    version: str  # of the engine's library
+    flags: Mapping[str, str]  # of its command line
+    known: KnownClass
 
 
 def with_passports(plan: Plan, config: Config, results: Path) -> Plan:
     """Return a plan with the class that the newest durability run found of each engine.
 
     Only a run of the same version of the library counts, and only one that could cut
-    the power.  A variant that was not tried itself has the class of its engine.  An
-    engine has none if the run sets a flag for it that distinguishes one of its
-    settings of durability in another way than the trials did.
+    the power.  The class of a level is that of the setting, be it a level or a further
+    one, in which all flags that bear on durability at this level are as in the plan;
+    of several such settings, it is that of the one that keeps least.  An engine has
+    none if its writes at this level differ in those flags.  A variant that was not
+    tried itself has the class of its engine.
     """
     plan = without_passports(plan)  # of another place
-    passports = _newest(results)
-    if not passports:
+    runs = _newest(results)
+    if not runs:
         return plan
-    engines = (_with(plan, engine, config, passports) for engine in plan.engines)
+    engines = (_with(plan, engine, config, runs) for engine in plan.engines)
     return replace(plan, engines=tuple(engines))
 
 
@@ -42,61 +51,92 @@ def without_passports(plan: Plan) -> Plan:
     return replace(plan, engines=tuple(replace(e, passports={}) for e in plan.engines))
 
 
-def _with(plan: Plan, engine: Engine, config: Config, passports: Passports) -> Engine:
+def _with(
+    plan: Plan, engine: Engine, config: Config, runs: Sequence[Sequence[_Tried]]
+) -> Engine:
     base = config.engines.get(engine.executable)
-    own = config.engines.get(engine.measures)
-    if base is None or own is None:
+    if base is None or engine.description is None:
         return engine
+    defaults = engine.description.defaults
     known = {}
-    for level in _LEVELS:
-        for tried in (own, base):
-            passport = passports.get((tried.name, engine.version, level))
-            if passport and _is_as_tried(plan, engine, tried, base):
-                known[level] = passport
-                break
-    return replace(engine, passports=known) if known else engine
+    for level, given in _writes_at(plan, engine).items():
+        effects = [_effect(base, level, flags, defaults) for flags in given]
+        equal = (
+            [
+                tried.known
+                for tried in run
+                if (tried.engine, tried.version) == (name, engine.version)
+                and tried.flags.get(LEVEL) == level
+                and all(
+                    e == _effect(base, level, tried.flags, defaults) for e in effects
+                )
+            ]
+            for name in (engine.measures, base.name)
+            for run in runs
+        )
+        if found := next(filter(None, equal), []):
+            known[level] = min(found, key=lambda of: of.kept)
+    return replace(engine, passports=known)
 
 
-def _is_as_tried(
-    plan: Plan, engine: Engine, tried: EngineConfig, base: EngineConfig
-) -> bool:
-    """Return whether every scenario has the flags that bear on durability as tried.
+def _writes_at(plan: Plan, engine: Engine) -> dict[str, list[dict[str, str]]]:
+    """Return the flags with which an engine writes at each level."""
+    levels: dict[str, list[dict[str, str]]] = {}
+    for cell in (cell for cell in plan.cells if cell.engine == engine.name):
+        benchmark, flags = plan.benchmark(cell), plan.flags(cell)
+        if benchmark and benchmark.writes:
+            words = {name: flag_text(value) for name, value in flags.items()}
+            levels.setdefault(benchmark.durability(flags), []).append(words)
+    return levels
 
-    The level does not count: a passport is of one.
-    """
-    telling = {flag for flags in base.durability_settings.values() for flag in flags}
-    return all(
-        flags.get(flag) == tried.flags.get(flag)
-        for scenario in plan.scenarios
-        if (flags := scenario.flags.get(engine.name)) is not None
+
+def _effect(
+    base: EngineConfig,
+    level: str,
+    flags: Mapping[str, str],
+    defaults: Mapping[str, str],
+) -> Mapping[str, str | None]:
+    """Return the values in force of the flags that bear on durability at a level."""
+    telling = {flag for of in base.durability_settings.values() for flag in of}
+    return {
+        flag: flags.get(flag, defaults.get(flag))
         for flag in telling - {LEVEL}
-    )
+        if base.durability_acts_at.get(flag, level) == level
+    }
 
 
-def _newest(results: Path) -> Passports:
-    """Return what is known by engine, version and level; the newest run wins."""
-    known: dict[tuple[str, str, str], KnownClass] = {}
+def _newest(results: Path) -> list[list[_Tried]]:
+    """Return what was found by each run, the newest first."""
+    runs = []
     for path in reversed(all_runs(results, (DURABILITY,))[-_MOST_RUNS:]):
         try:
             recorded = load_durability(path)
         except ResultsError:
             continue  # `kvmatrix list runs` says what is wrong with it
-        for entry in passport_of(recorded.plan, recorded.trials)["settings"]:
-            level = entry["setting"].rpartition("/")[2]
-            is_found = entry["proof"]["kind"] in (PROVED, CONTRADICTED)
-            if is_found and level in _LEVELS:
-                key = (entry["engine"], entry["version"], level)
-                known.setdefault(key, _class_of(entry, recorded.plan.run))
-    return known
+        passport = passport_of(recorded.plan, recorded.trials)
+        runs.append(
+            [
+                _tried(entry, recorded.plan.run)
+                for entry in passport["settings"]
+                if entry["proof"]["kind"] in (PROVED, CONTRADICTED)
+            ]
+        )
+    return runs
 
 
-def _class_of(entry: Mapping[str, Any], run: str) -> KnownClass:
+def _tried(entry: Mapping[str, Any], run: str) -> _Tried:
+    words = (word.removeprefix("--").partition("=") for word in entry["flags"])
     found, proof = entry["found"], entry["proof"]
-    return KnownClass(
-        promise=entry["documented"]["promise"],
-        name=found["class"],
-        may_be_corrupt=found["may_be_corrupt"],
-        proof=proof["kind"],
-        states=proof["states"],
-        run=run,
+    return _Tried(
+        engine=entry["engine"],
+        version=entry["version"],
+        flags={name: value for name, _, value in words},
+        known=KnownClass(
+            promise=entry["documented"]["promise"],
+            name=found["class"],
+            may_be_corrupt=found["may_be_corrupt"],
+            proof=proof["kind"],
+            states=proof["states"],
+            run=run,
+        ),
     )

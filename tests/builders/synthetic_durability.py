@@ -177,23 +177,31 @@ def tried(
     run: str = RUN,
     states: int = 10,
     ways: Sequence[str] = ("kill", "shutdown"),
+    losing: str = "",
     **found: int,
 ) -> Path:
-    """Write a durability run that tried these settings; return its folder."""
+    """Write a durability run that tried these settings; return its folder.
+
+    What was found is that of all of them, or of the one that is losing.
+    """
     of = plan(*settings, run=run)
     trials = [t for t in of.trials if t.method in ways]
     whole = outcomes(complete=states)
     counts = outcomes(**found) if found else whole
+
+    def is_cut(t: PlannedTrial) -> bool:
+        return t.method != "kill" and losing in ("", t.setting)
+
     records = [
         trial(t.method, t.fs, t.setting)
         | {
             "seed": t.seed,
-            "states": {"acknowledged": whole if t.method == "kill" else counts},
+            "states": {"acknowledged": counts if is_cut(t) else whole},
         }
         for t in trials
     ]
-    losing = promised(LOSES_NEWEST, records)
-    return write(results / run, losing, replace(of, trials=tuple(trials)))
+    records = promised(LOSES_NEWEST, records)
+    return write(results / run, records, replace(of, trials=tuple(trials)))
 
 
 def reread(

@@ -3,16 +3,20 @@
 import json
 import re
 import subprocess
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from report.config.configuration import load
-from report.config.durability_table import LEVELS
+from report.config.durability_table import LEVEL, LEVELS
 from report.config.toml_table import ConfigError
 from report.model.description import Description
+from report.terms.rulebook import Flag
 from scripts.planning.engine_program import program_of
+from scripts.planning.executable import flag_arguments
 from scripts.planning.settings import resolve_trial_flags
 from tests.builders.simple_plans import description
 from tests.configuration.test_configuration import ENGINES, write
@@ -29,6 +33,8 @@ durability = "buffered"
 no_log = true
 [engine.durability.map]
 map = "1GiB"
+[engine.durability_acts_at]
+map = "durable"
 """
 
 
@@ -39,6 +45,7 @@ def test_a_setting_has_a_level_which_is_durable_unless_given(tmp_path: Path) -> 
         "no-log": {"durability": "buffered", "no_log": True},
         "map": {"durability": "durable", "map": "1GiB"},
     }
+    assert engine.durability_acts_at == {"map": "durable"}
 
 
 def test_an_engine_needs_no_further_setting(tmp_path: Path) -> None:
@@ -62,6 +69,14 @@ def test_an_engine_needs_no_further_setting(tmp_path: Path) -> None:
         ("[engine.durability_flags]\ndurability = 'durable'",
          "durability_flags.durability", "write [engine.durability.NAME]"),
         ("[engine.durability_flags.x]\ny = 1", "durability_flags.x", "a number"),
+        ("[engine.durability_acts_at]\nx = 'durable'", "durability_acts_at.x",
+         "a flag of [engine.durability.NAME]"),
+        ("[engine.durability.y]\nx = 1\n[engine.durability_acts_at]\nx = 'buffered'",
+         "durability_acts_at.x", "its settings have the level durable"),
+        ("[engine.durability.y]\nx = 1\n[engine.durability_acts_at]\nx = 1",
+         "durability_acts_at.x", "a string"),
+        ("[engine.durability_acts_at]\nsync = 'durable'", "durability_acts_at.sync",
+         "selects a level"),
     ],
 )  # fmt: skip
 def test_a_wrong_table_is_named(
@@ -132,24 +147,54 @@ def described(command: tuple[str, ...]) -> Description:
 )
 def test_every_setting_opens_its_engine(name: str, tmp_path: Path) -> None:
     engine = CONFIG.engines[name]
-    command = program(name)
-    accepts = described(command)
-    cold = ["--jit_warmup=false"] if "jit_warmup" in accepts.flags else []
+    accepts = described(program(name))
     for setting in (*LEVELS, *engine.durability_settings):
         flags = resolve_trial_flags(engine, engine, setting, accepts)
-        words = [f"--{key}={str(value).lower()}" for key, value in flags.items()]
-        folder = tmp_path / setting
-        more = ("--benchmarks=fillrandom", "--num=10", f"--json={folder}.jsonl")
-        done = subprocess.run(
-            [*command, f"--db={folder}", *more, *words, *cold],
-            capture_output=True,
-            check=False,
-            timeout=60,
-        )
-        measured = json.loads(Path(f"{folder}.jsonl").read_text().splitlines()[-1])
+        measured = measure(name, tmp_path / setting, flags, accepts)
         lacks = setting in LEVELS and measured["promise"] is None
         expected = "unsupported" if lacks else "ok"
-        assert measured["status"] == expected, (setting, done.stderr)
+        assert measured["status"] == expected, (setting, measured["reason"])
+
+
+def measure(
+    name: str, folder: Path, flags: Mapping[str, Flag], accepts: Description
+) -> dict[str, Any]:
+    """Return what an engine says of a short fill."""
+    cold = ["--jit_warmup=false"] if "jit_warmup" in accepts.flags else []
+    more = ("--benchmarks=fillrandom", "--num=10", f"--json={folder}.jsonl")
+    command = [*program(name), f"--db={folder}", *more, *flag_arguments(flags), *cold]
+    subprocess.run(command, capture_output=True, check=False, timeout=60)
+    lines = Path(f"{folder}.jsonl").read_text().splitlines()
+    return dict(json.loads(lines[-1]))
+
+
+@pytest.mark.parametrize(
+    "name", [e.name for e in CONFIG.engines.values() if e.durability_settings]
+)
+def test_a_flag_acts_at_the_levels_that_its_file_says(
+    name: str, tmp_path: Path
+) -> None:
+    """At the others, the engine reads back the same settings with it as without it."""
+    engine = CONFIG.engines[name]
+    accepts = described(program(name))
+    given = [
+        (flag, resolve_trial_flags(engine, engine, setting, accepts)[flag])
+        for setting, flags in engine.durability_settings.items()
+        for flag in flags
+    ]
+    for level in LEVELS:
+        of_level = resolve_trial_flags(engine, engine, level, accepts)
+        plain = measure(name, tmp_path / level, of_level, accepts)
+        changed: dict[str, bool] = {}
+        for number, (flag, value) in enumerate(given):
+            folder = tmp_path / f"{level}-{number}"
+            if flag != LEVEL:
+                measured = measure(name, folder, {**of_level, flag: value}, accepts)
+                if (measured["status"], plain["status"]) == ("ok", "ok"):
+                    differs = measured["settings"] != plain["settings"]
+                    changed[flag] = changed.get(flag, False) or differs
+        acts_at = engine.durability_acts_at
+        assert changed == {flag: acts_at.get(flag, level) == level for flag in changed}
 
 
 # How much an engine writes until it begins a new log, table or checkpoint.

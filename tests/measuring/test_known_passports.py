@@ -16,6 +16,9 @@ from tests.support.lab import Lab, make_lab
 
 OLD, NEW = synthetic.RUN, "20260102-000000-durability"
 TELLING = "[engine.durability.small]\npage_size = 512\n"
+ACTS_AT = '[engine.durability_acts_at]\npage_size = "durable"\n'
+IS_SMALL = "[settings.one]\npage_size = 512\n"
+BOTH_LEVELS = ("fillseq", "fillseqsync")
 VARIANT = 'variant_of = "one"\n'
 
 
@@ -37,17 +40,64 @@ def known(lab: Lab, *words: str, engine: str = "one") -> dict[str, Any]:
 
 
 BUFFERED = synthetic.setting("one/buffered")
+DURABLE = synthetic.setting("one/durable")
+SMALL = synthetic.setting(
+    "one/small", flags=("--durability=durable", "--page_size=512")
+)
+SMALL_BUFFERED = ("--durability=buffered", "--page_size=512")
 PROVED = {"buffered": ("D3 proved (10 states)", OLD)}
 
 
 def test_the_class_that_was_found_is_that_of_the_engine(lab: Lab) -> None:
-    tried(
-        lab.results,
-        BUFFERED,
-        synthetic.setting("one/durable"),
-        synthetic.setting("one/small"),
-    )
+    lab.scenario(benchmarks=BOTH_LEVELS)
+    tried(lab.results, BUFFERED, DURABLE)
+    tried(lab.results, SMALL, run=NEW)
     assert known(lab) == {**PROVED, "durable": ("D3 proved (10 states)", OLD)}
+
+
+def test_a_further_setting_has_the_class_of_writes_with_its_flags(lab: Lab) -> None:
+    lab.scenario(benchmarks=BOTH_LEVELS, more=IS_SMALL)
+    tried(lab.results, BUFFERED, SMALL)
+    tried(lab.results, DURABLE, run=NEW)
+    assert known(lab) == {"durable": ("D3 proved (10 states)", OLD)}
+
+
+def test_a_flag_counts_only_at_the_level_at_which_it_acts(tmp_path: Path) -> None:
+    """As autotran of Kyoto: it changes nothing of buffered writes."""
+    lab = make_lab(tmp_path)
+    lab.engine("one", "honest", more=TELLING + ACTS_AT)
+    lab.scenario(benchmarks=BOTH_LEVELS, more=IS_SMALL)
+    lab.suite()
+    tried(lab.results, BUFFERED, SMALL)
+    tried(lab.results, DURABLE, run=NEW)
+    assert known(lab) == {**PROVED, "durable": ("D3 proved (10 states)", OLD)}
+
+
+def test_a_flag_with_its_default_is_as_one_that_is_not_set(lab: Lab) -> None:
+    tried(lab.results, BUFFERED)
+    settings = "[settings.one]\npage_size = 0\n"
+    lab.scenario(benchmarks=("fillseq",), more=settings)
+    assert known(lab) == PROVED
+
+
+def test_of_equal_settings_the_one_that_keeps_least_counts(lab: Lab) -> None:
+    again = synthetic.setting("one/again", flags=BUFFERED.flags)
+    tried(lab.results, BUFFERED, again, losing="one/again", complete=3, hole=4)
+    assert known(lab) == {"buffered": ("D1 contradicted (7 states)", OLD)}
+
+
+@pytest.mark.parametrize(
+    ("of_other", "found"),
+    [(("fillseq",), {}), (("fillseqsync",), PROVED), (("readseq",), PROVED)],
+    ids=["at the level", "at another level", "reads"],
+)
+def test_a_level_whose_writes_differ_has_none(
+    lab: Lab, of_other: tuple[str, ...], found: dict[str, Any]
+) -> None:
+    tried(lab.results, BUFFERED)
+    lab.scenario("other", benchmarks=of_other, more=IS_SMALL)
+    lab.suite(("base", "other"))
+    assert known(lab) == found
 
 
 def test_without_a_durability_run_nothing_is_known(lab: Lab) -> None:
@@ -86,9 +136,10 @@ def test_a_run_that_could_not_cut_the_power_proves_nothing(lab: Lab) -> None:
     [
         replace(BUFFERED, version="1.1"),
         synthetic.setting("two/buffered"),
-        synthetic.setting("one/small"),
+        replace(SMALL, flags=SMALL_BUFFERED),
+        replace(BUFFERED, flags=("--durability=durable",)),
     ],
-    ids=["version", "engine", "setting"],
+    ids=["version", "engine", "setting", "level"],
 )
 def test_a_passport_of_something_else_does_not_count(
     lab: Lab, other: PlannedSetting
@@ -107,8 +158,7 @@ def test_a_run_that_cannot_be_read_is_skipped(lab: Lab) -> None:
 def test_flags_that_tell_settings_apart_must_be_as_tried(lab: Lab) -> None:
     """page_size is one: [engine.durability.small] sets it."""
     tried(lab.results, BUFFERED)
-    settings = "[settings.one]\npage_size = 512\n"
-    lab.scenario(benchmarks=("fillseq",), more=settings)
+    lab.scenario(benchmarks=("fillseq",), more=IS_SMALL)
     assert known(lab) == {}
 
 
@@ -117,7 +167,7 @@ def test_a_flag_of_the_engine_itself_was_tried_too(tmp_path: Path) -> None:
     lab.engine("one", "honest", more="[engine.flags]\npage_size = 512\n" + TELLING)
     lab.scenario(benchmarks=("fillseq",))
     lab.suite()
-    tried(lab.results, BUFFERED)
+    tried(lab.results, replace(BUFFERED, flags=SMALL_BUFFERED))
     assert known(lab) == PROVED
 
 
@@ -135,9 +185,8 @@ def test_a_variant_has_the_class_of_its_engine_unless_its_flags_differ(
 def test_a_variant_that_was_tried_has_its_own_class(lab: Lab) -> None:
     lab.engine("unlike", None, "variant", f"{VARIANT}[engine.flags]\npage_size = 512\n")
     tried(lab.results, BUFFERED)
-    tried(
-        lab.results, synthetic.setting("unlike/buffered"), run=NEW, complete=8, hole=1
-    )
+    unlike = synthetic.setting("unlike/buffered", flags=SMALL_BUFFERED)
+    tried(lab.results, unlike, run=NEW, complete=8, hole=1)
     found = known(lab, "-e", "one,unlike", engine="unlike")
     assert found == {"buffered": ("D1 contradicted (9 states)", NEW)}
     assert load_run(lab.run_folder).plan.engine("one").passports.keys() == {"buffered"}
@@ -150,11 +199,14 @@ def test_what_was_tried_of_a_variant_counts_before_its_engine(lab: Lab) -> None:
     assert known(lab, "-e", "one,like", engine="like") == PROVED
 
 
-def test_the_level_of_a_scenario_is_not_a_flag_that_differs(lab: Lab) -> None:
-    tried(lab.results, BUFFERED)
+@pytest.mark.parametrize("flag", [{"durability": "durable"}, {"sync": True}])
+def test_the_flags_of_a_scenario_decide_the_level(
+    lab: Lab, flag: dict[str, Any]
+) -> None:
+    tried(lab.results, BUFFERED, DURABLE)
     flags: Any = {"num": 64, "key_size": 16, "value_size": 100}
-    lab.scenario(benchmarks=("fillseq",), flags={**flags, "durability": "durable"})
-    assert known(lab) == PROVED
+    lab.scenario(benchmarks=("fillseq",), flags={**flags, **flag})
+    assert known(lab) == {"durable": ("D3 proved (10 states)", OLD)}
 
 
 def test_both_sides_of_an_ab_run_have_the_class(lab: Lab) -> None:
