@@ -65,6 +65,11 @@ class KnownClass:
         return stamp(self.name, self.may_be_corrupt, self.proof, self.states)
 
     @property
+    def is_shown(self) -> bool:
+        """True if power cuts have shown the class, be it the documented one or not."""
+        return self.states > 0
+
+    @property
     def kept(self) -> Kept:
         """What a crash leaves, as far as this is known."""
         kept = Kept[_KEPT_BY_CLASS[self.name]]

@@ -11,7 +11,7 @@ from report.model.record import passes_of
 from report.model.run import Run
 from report.stats import repetition_stats
 from report.terms import numbers, titles
-from report.terms.class_stamp import DOCUMENTED, PROVED, KnownClass
+from report.terms.class_stamp import KnownClass
 from report.terms.titles import DISTURBED, MEANINGS, SUSPECT
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, Standing
@@ -194,7 +194,7 @@ def _ranked(names: Mapping[str, str], ranking: Ranking, verb: str) -> str:
     match ranking.verdict.outcome:
         case Outcome.WIN:
             won = f"{first} {verb}, {_ahead(ranking)} ahead of the next"
-            return won + _first_proved(names, ranking)
+            return won + _first_shown(names, ranking)
         case Outcome.LEVEL:
             return f"{_listed(leaders)} are level within {LEVEL_TEXT}"
         case Outcome.UNDECIDED:
@@ -207,22 +207,21 @@ def _worth(known: KnownClass) -> str:
     return f"{known.stamp}: {known.kept.text}"
 
 
-def _first_proved(names: Mapping[str, str], ranking: Ranking) -> str:
-    """Return which engine of a proved class comes first, if the winner has none.
+def _first_shown(names: Mapping[str, str], ranking: Ranking) -> str:
+    """Return which engine comes first whose class was found, if the winner's was not.
 
-    "" if no engine has one that is as good.
+    "" if no such engine keeps as much as the winner.
     """
     winner = ranking.classes.get(ranking.winner)
-    if winner is None or winner.proof != DOCUMENTED:
+    if winner is None or winner.is_shown:
         return ""
-    proved = (
-        name
-        for name in sorted(ranking.aligned_ns, key=lambda n: ranking.aligned_ns[n])
-        if ranking.classes[name].proof == PROVED
-        and ranking.classes[name].kept >= winner.kept
-    )
-    first = next(proved, None)
-    return f" (the first that is proved is {names[first]})" if first else ""
+    shown = [
+        (ranking.aligned_ns[name], names[name])
+        for name, known in ranking.classes.items()
+        if known.is_shown and known.kept >= winner.kept
+    ]
+    text = " (the first whose class power cuts have shown is {})"
+    return text.format(min(shown)[1]) if shown else ""
 
 
 def _ahead(ranking: Ranking) -> str:

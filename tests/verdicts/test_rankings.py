@@ -15,6 +15,7 @@ from report.page import report_page
 from report.terms import numbers
 from report.terms.class_stamp import CONTRADICTED, LOSES_NEWEST, PROVED, KnownClass
 from report.verdict import comparison
+from report.verdict.comparison import Chart
 from report.verdict.metric import ACCEPTED, TAIL, Outcome
 from report.words import sentences
 from tests.builders import synthetic_records
@@ -155,28 +156,53 @@ def test_engines_are_ranked_with_all_that_keep_at_least_as_much(tmp_path: Path) 
     assert "wins" in report_page.render(run)
 
 
-def test_an_engine_is_ranked_as_what_was_found_when_the_power_was_cut(
-    tmp_path: Path,
-) -> None:
-    """A documents that it loses the newest at most; it was found to lose more."""
-    promises = dict.fromkeys(PROMISES, LOSES_NEWEST)
-    refuted = KnownClass(LOSES_NEWEST, "D1", False, CONTRADICTED, 807, "durability")
-    proved = KnownClass(LOSES_NEWEST, "D2", False, PROVED, 881, "durability")
-    run = run_of(tmp_path, {}, promising(promises))
-    known = {"alpha": refuted, "gamma": proved}
+REFUTED = KnownClass(LOSES_NEWEST, "D1", False, CONTRADICTED, 807, "durability")
+PROVED_CLASS = KnownClass(LOSES_NEWEST, "D2", False, PROVED, 881, "durability")
+
+
+def writes_of(folder: Path, known: dict[str, KnownClass]) -> Chart:
+    """Return the chart of writes that may lose the newest, with these passports."""
+    run = run_of(folder, {}, promising(dict.fromkeys(PROMISES, LOSES_NEWEST)))
     engines = tuple(
         replace(e, passports={"buffered": known[e.name]} if e.name in known else {})
         for e in run.plan.engines
     )
     run = replace(run, plan=replace(run.plan, engines=engines))
-    write = comparison.compare(run).charts[2]
+    return comparison.compare(run).charts[2]
+
+
+def test_an_engine_is_ranked_as_what_was_found_when_the_power_was_cut(
+    tmp_path: Path,
+) -> None:
+    """A documents that it loses the newest at most; it was found to lose more."""
+    write = writes_of(tmp_path, {"alpha": REFUTED, "gamma": PROVED_CLASS})
     assert [(r.group, r.winner, [*r.medians_ns]) for r in write.accepted] == [
         ("", "alpha", ["alpha", "beta-tree", "gamma"]),
         ("loses at most the newest", "beta-tree", ["beta-tree", "gamma"]),
     ]
     text = sentences.chart_verdict(write)
     assert "Alpha (D1 contradicted (807 states): may lose any write) wins" in text
-    assert "(the first that is proved is Gamma)" in text
+    assert "is Gamma)" in text
+
+
+@pytest.mark.parametrize(
+    ("known", "named"),
+    [
+        ({"gamma": REFUTED}, False),
+        ({"beta-tree": REFUTED, "gamma": PROVED_CLASS}, True),
+        ({"alpha": PROVED_CLASS, "gamma": PROVED_CLASS}, False),
+        ({"gamma": replace(PROVED_CLASS, proof=CONTRADICTED)}, True),
+        ({"gamma": replace(PROVED_CLASS, proof=CONTRADICTED, states=0)}, False),
+        ({"alpha": replace(REFUTED, states=0), "gamma": REFUTED}, True),
+    ],
+    ids=["less", "as much", "winner", "contradicted", "not by a cut", "by a kill"],
+)
+def test_a_winner_whose_class_was_not_found_names_the_first_whose_was(
+    tmp_path: Path, known: dict[str, KnownClass], named: bool
+) -> None:
+    """It must keep as much as the winner, whether that was documented or not."""
+    text = sentences.chart_verdict(writes_of(tmp_path, known))
+    assert ("is Gamma)" in text) is named
 
 
 def test_an_engine_that_is_first_but_not_ranked_is_not_said_to_win_nothing(
