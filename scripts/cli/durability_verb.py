@@ -2,14 +2,14 @@
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from report.config.config_types import Config
+from report.config.config_types import Config, SuiteConfig
 from report.config.durability_suite import (
     DEFAULT_SUITE,
     FILE_SYSTEMS,
@@ -19,6 +19,7 @@ from report.config.durability_suite import (
     durability_suites,
     read_durability_suite,
 )
+from report.config.durability_table import LEVEL
 from report.config.toml_table import unknown
 from report.durability.durability_plan import DurabilityPlan
 from report.model.plan import Engine
@@ -238,9 +239,32 @@ def _suite(config: Config, folder: Path, name: str) -> DurabilitySuite:
     levels = {
         str(config.scenarios[scenario].flags.get("durability", "buffered"))
         for scenario in rates.scenarios
+    } | {"durable"}
+    globs = {f"*/{level}" for level in levels} | _settings_of_rows(
+        config, rates, levels
+    )
+    settings = tuple(sorted(globs))
+    return replace(whole, name=rates.name, title=rates.title, settings=settings)
+
+
+def _settings_of_rows(
+    config: Config, rates: SuiteConfig, levels: Collection[str]
+) -> set[str]:
+    """Return the further settings at these levels whose flags a row of a suite has."""
+    rows = config.rows(rates.scenarios, config.default_engines(rates))
+    return {
+        f"{engine.executable}/{name}"
+        for scenario, engines in rows.items()
+        for engine in (config.engines[row] for row in engines)
+        for name, of in config.engines[engine.executable].durability_settings.items()
+        if (level := of[LEVEL]) in levels
+        and {
+            **engine.flags,
+            **config.scenarios[scenario].settings.get(engine.name, {}),
+            LEVEL: level,
+        }.items()
+        >= of.items()
     }
-    globs = tuple(f"*/{level}" for level in sorted({*levels, "durable"}))
-    return replace(whole, name=rates.name, title=rates.title, settings=globs)
 
 
 def _why_nothing(

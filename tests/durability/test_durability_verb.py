@@ -70,8 +70,21 @@ def test_the_trials_of_a_seed_are_the_same_and_those_of_another_are_not(
     assert first == again != other
 
 
-def test_a_suite_of_rates_is_tried_at_its_levels(lab: Lab) -> None:
-    lab.scenario()
+@pytest.mark.parametrize(
+    ("flags", "more"),
+    [("", ()), ("page_size = 512\n", ("crash-tested/small",))],
+    ids=["levels", "further"],
+)
+def test_a_suite_of_rates_is_tried_as_it_writes(
+    lab: Lab, flags: str, more: tuple[str, ...]
+) -> None:
+    """At its levels, and in the further settings that its scenarios have."""
+    with (lab.root / "configs/engines.toml").open("a") as file:
+        file.write("[engine.durability.small]\npage_size = 512\n")
+        file.write("[engine.durability.large]\npage_size = 4096\n")
+        file.write("[engine.durability.elsewhere]\npage_size = 512\n")
+        file.write('durability = "consistent"\n')
+    lab.scenario(more=f"[settings.crash-tested]\n{flags}")
     lab.suite()
     write_suite(lab, methods=["kill"])
     folder = lab.root / "configs/durability"
@@ -81,6 +94,7 @@ def test_a_suite_of_rates_is_tried_at_its_levels(lab: Lab) -> None:
     assert set(json.loads(done.stdout)["settings"]) == {
         "crash-tested/buffered",
         "crash-tested/durable",
+        *more,
     }
 
 
