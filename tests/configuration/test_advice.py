@@ -1,11 +1,14 @@
 """Rows with the settings that the engines' own documentation advises."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from report.config.config_types import ScenarioConfig
 from report.config.configuration import load
 from report.config.toml_table import ConfigError
+from report.terms.rulebook import BENCHMARKS
 from tests.places import ROOT
 
 CONFIG = load(ROOT / "configs")
@@ -44,6 +47,51 @@ def test_every_advised_flag_has_the_address_of_the_advice() -> None:
     assert {e.name for e in advised} >= {"lmdb-advised", "lmdb-larger"}
     for engine in advised:
         assert engine.advice and engine.advice.keys() == engine.flags.keys()
+
+
+# What depends on how much memory there is for the data.
+OF_MEMORY = {
+    *("map_size", "mmap_size", "nordahead", "write_buffer_size"),
+    *("max_bytes_for_level_base", "target_file_size_base"),
+}
+
+
+def test_advice_that_does_not_concern_memory_is_in_both_rows() -> None:
+    larger = [e for e in CONFIG.engines.values() if e.advised_for]
+    assert larger
+    for engine in larger:
+        general = {k: v for k, v in engine.flags.items() if k not in OF_MEMORY}
+        advised = CONFIG.engines[f"{engine.variant_of}-advised"].flags
+        assert general.items() <= advised.items(), engine.name
+
+
+def longest_entry(family: Sequence[ScenarioConfig]) -> int:
+    """Return the bytes of key and value in the largest entries of a sweep.
+
+    A model's distribution counts as its `value_size`: most of its values are short.
+    """
+    benchmarks = [BENCHMARKS[name] for s in family for name in s.benchmarks]
+    sizes = [b.value_size or BENCHMARKS[b.fill].value_size for b in benchmarks]
+    flags = [s.flags for s in family]
+    return max(
+        int(f.get("key_size", 16)) + (max(sizes) or int(f.get("value_size", 100)))
+        for f in flags
+    )
+
+
+def test_sqlite_has_no_row_numbers_where_rows_are_below_a_twentieth_of_a_page() -> None:
+    families: dict[str, list[ScenarioConfig]] = {}
+    for scenario in CONFIG.scenarios.values():
+        families.setdefault(scenario.family or scenario.name, []).append(scenario)
+    lengths = {name: longest_entry(of) for name, of in families.items()}
+    assert {"ycsb", "value-sizes", "large-values"} <= {
+        name for name, length in lengths.items() if length > 4096 / 20
+    }
+    for name, of in families.items():
+        for scenario in of:
+            row = "sqlite3-larger" if scenario.regime else "sqlite3-advised"
+            flags = {**CONFIG.engines[row].flags, **scenario.settings.get(row, {})}
+            assert flags["without_rowid"] == (lengths[name] <= 4096 / 20), name
 
 
 @pytest.mark.parametrize("suite", ["ycsb", "mixgraph", "rocksdb-scale"])
