@@ -95,7 +95,7 @@ def _table(charts: list[Chart], of: RowTable) -> str:
     engines = [*of.ranked, *(e for e in listed if not e.ranked)]
     names = tuple(_name(engine, of) for engine in engines)
     headings = tuple(map(_heading, charts))
-    cells = [[_cell(chart, chart.row_of(e)) for e in engines] for chart in charts]
+    cells = [[_cell(chart.row_of(e)) for e in engines] for chart in charts]
     if of.groups:
         lines = zip(map(escaped, names), *cells, strict=True)
         return TextTable(("Engine",), headings, (), ()).of_markdown(lines)
@@ -117,7 +117,7 @@ def _name(engine: Engine, of: RowTable) -> str:
     return engine.title + (f" ({more})" if more else "")
 
 
-def _cell(chart: Chart, row: Row) -> str:
+def _cell(row: Row) -> str:
     if row.summary is None:
         return row.status
     signs = "".join(f" {sign}" for sign, _ in sentences.flags(row))
@@ -125,8 +125,8 @@ def _cell(chart: Chart, row: Row) -> str:
     if not row.engine.ranked:
         return rate + signs
     accepted = _figure(rate, row.lead(row.accepted), row.off_best, row.accepted)
-    if row.leads and (group := chart.group_of(row.engine.name)):
-        accepted += f" [{group}]"
+    if row.beside:
+        accepted += f" [{row.beside}]"
     finished = ""
     if row.finished_rate is not None:
         rate = numbers.rounded(row.finished_rate)

@@ -116,6 +116,12 @@ class Row:
         return ranking.verdict.outcome.value
 
     @property
+    def beside(self) -> str:
+        """What stands beside a leader, as Ranking.beside; "" if it does not lead."""
+        leads = self.leads or self.lead(self.finished)
+        return self.accepted.beside(self.engine.name) if self.accepted and leads else ""
+
+    @property
     def finished_rate(self) -> float | None:
         """The median operations per second with the work that they deferred."""
         ranking = self.finished

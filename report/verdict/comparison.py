@@ -78,15 +78,6 @@ class Chart:
         """The unit of the chart's rates."""
         return titles.unit(self.benchmark)
 
-    def group_of(self, engine: str) -> str:
-        """Return what an engine shares with those that it is shown with.
-
-        "" if those are all engines of the chart.
-        """
-        rows = (row for row in self.rows if row.engine.name == engine)
-        groups = [row.accepted.group for row in rows if row.accepted]
-        return groups[0] if groups else ""
-
     @property
     def disagreements(self) -> tuple[Ranking, ...]:
         """The accepted rankings whose winner is another one when it has finished."""

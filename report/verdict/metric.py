@@ -202,6 +202,11 @@ class Ranking:
         won = self.verdict.outcome is Outcome.WIN
         return self.verdict.leaders[0] if won else ""
 
+    def beside(self, engine: str) -> str:
+        """Return what a crash leaves of an engine's writes; of reads, the group."""
+        known = self.classes.get(engine)
+        return known.kept.text if known else self.group
+
     def off_best(self, engine: str) -> float | None:
         """Return how many times the best median an engine needs, None if unranked."""
         own, best = self.aligned_ns.get(engine), self.best_ns

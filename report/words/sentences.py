@@ -7,6 +7,7 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from report.model.plan import Engine
 from report.model.record import passes_of
 from report.model.run import Run
 from report.stats import repetition_stats
@@ -20,8 +21,8 @@ from report.verdict.metric import FROM_DEVICE, LEVEL, ChartVerdict, Outcome, Ran
 # Source of the rates: ERROR_RATES.md.
 WIN_RULE = (
     "wins: significantly faster than every other engine that keeps at least as much of"
-    " its writes in a crash of the machine, in ratios of the same round"
-    " (where two are equal and ahead of the others, one wins in up to 5 of 100 charts)"
+    " its writes in a crash of the machine, in ratios of the same round (where two are"
+    " equal and ahead of the others, one wins in up to 5 of 100 rankings)"
 )
 LEVEL_TEXT = numbers.limit(LEVEL)
 NOT_OCCURRED = "the known failure did not occur"
@@ -99,25 +100,23 @@ def standing_lines(comparison: Comparison) -> list[str]:
         return []
     lines = []
     for standing in comparison.standings:
-        name = standing.engine.name
-        parts = [f"{verb} {chart_list(charts, name)}" for verb, charts in led(standing)]
+        engine = standing.engine
+        parts = [f"{verb} {chart_list(of, engine)}" for verb, of in led(standing)]
         rated = numbers.count(standing.rated, "chart")
         what = "; ".join(parts) or ("wins no chart" if standing.rated else "no rate")
-        lines.append(f"{standing.engine.title}, measured in {rated}: {what}")
+        lines.append(f"{engine.title}, measured in {rated}: {what}")
     return lines
 
 
 def led(standing: Standing) -> list[tuple[str, tuple[Chart, ...]]]:
     """Return pairs of a verb and the charts of a standing, without empty ones."""
-    name = standing.engine.name
 
     def of(charts: Sequence[Chart], is_other_first: bool) -> tuple[Chart, ...]:
         """Return the charts whose other figure has, or has not, another winner."""
         return tuple(
             c
             for c in charts
-            if any(r.group == c.group_of(name) for r in c.disagreements)
-            == is_other_first
+            if (c.row_of(standing.engine).accepted in c.disagreements) == is_other_first
         )
 
     pairs = [
@@ -132,16 +131,16 @@ def led(standing: Standing) -> list[tuple[str, tuple[Chart, ...]]]:
     return [(verb, charts) for verb, charts in pairs if charts]
 
 
-def chart_list(charts: Sequence[Chart], engine: str) -> str:
+def chart_list(charts: Sequence[Chart], engine: Engine) -> str:
     """Return the names of charts: "Baseline (sequential reads, random reads)".
 
-    A chart in which not all engines are compared names the group of this one.
+    A chart of writes says what a crash leaves of those of this engine.
     """
     groups: dict[str, list[str]] = {}
     for chart in charts[:_MOST_NAMED]:
         label = titles.inside(chart.label)
-        if group := chart.group_of(engine):
-            label += f" [{group}]"
+        if beside := chart.row_of(engine).beside:
+            label += f" [{beside}]"
         groups.setdefault(chart.scenario.title, []).append(label)
     names = [f"{title} ({', '.join(labels)})" for title, labels in groups.items()]
     more = len(charts) - _MOST_NAMED

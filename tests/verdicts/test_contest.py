@@ -355,7 +355,7 @@ def test_no_format_sums_wins_or_averages_over_charts(tmp_path: Path) -> None:
     assert sentences.verdict_rest(compared).startswith(": 4 winners. Half of the")
     assert sentences.standing_lines(compared) == [
         "Alpha, measured in 4 charts: wins Baseline (sequential reads, random reads, "
-        "sequential writes, random writes)",
+        "sequential writes [may lose the newest], random writes [may lose the newest])",
         "Beta Tree, measured in 4 charts: wins no chart",
         "Gamma, measured in 4 charts: wins no chart",
     ]

@@ -19,6 +19,7 @@ from report.verdict.comparison import Chart
 from report.verdict.metric import ACCEPTED, TAIL, Outcome
 from report.words import sentences
 from tests.builders import synthetic_records
+from tests.support.html_tree import tree
 from tests.verdicts.test_contest import Line, compared_in, noisy, run_of
 
 pytestmark = pytest.mark.usefixtures("ranked_short_cells")
@@ -52,7 +53,8 @@ def test_work_that_is_owed_can_change_who_is_first(tmp_path: Path) -> None:
     alpha, beta, _ = sentences.standing_lines(compared)
     assert alpha.endswith(
         "wins Baseline (sequential reads, random reads); accepts fastest, but is not "
-        "first to finish, Baseline (sequential writes, random writes)"
+        "first to finish, Baseline (sequential writes [may lose the newest], random "
+        "writes [may lose the newest])"
     )
     assert "finishes first, but does not accept fastest, Baseline (seq" in beta
     row = next(row for row in write.rows if row.engine.name == "alpha")
@@ -151,9 +153,15 @@ def test_engines_are_ranked_with_all_that_keep_at_least_as_much(tmp_path: Path) 
     )
     off_best = {row.engine.name: row.off_best for row in write.rows}
     assert off_best == pytest.approx({"alpha": 1.0, "beta-tree": 1.0, "gamma": 5.0})
-    of_beta = sentences.standing_lines(compared)[1]
-    assert "l writes [loses at most the newest]," in of_beta
-    assert "wins" in report_page.render(run)
+    of_alpha, of_beta, _ = sentences.standing_lines(compared)
+    assert "l writes [may be corrupt]," in of_alpha
+    assert "reads [" not in of_alpha
+    assert "l writes [may lose the newest]," in of_beta
+    rate = numbers.rounded(1e9 / write.accepted[0].medians_ns["alpha"])
+    assert f"**{rate}** [may be corrupt]" in markdown.render(run)
+    glance = tree(report_page.render(run)).at("glance")
+    labels = [small.text for small in glance.all("small", "under")]
+    assert labels.count("may be corrupt") == labels.count("may lose the newest") == 2
 
 
 REFUTED = KnownClass(LOSES_NEWEST, "D1", False, CONTRADICTED, 807, "durability")
