@@ -104,11 +104,6 @@ class Row:
         late, of = sum(m.transient for m in self.repetitions), len(self.repetitions)
         return f"{of - late} of {of} repetitions were steady" if late else ""
 
-    @property
-    def leads(self) -> bool:
-        """True if it is one of the leaders of its accepted ranking."""
-        return self.lead(self.accepted) != ""
-
     def lead(self, ranking: Ranking | None) -> str:
         """Return the outcome of a ranking if it is one of the leaders, else ""."""
         if ranking is None or self.engine.name not in ranking.verdict.leaders:
@@ -118,7 +113,7 @@ class Row:
     @property
     def beside(self) -> str:
         """What stands beside a leader, as Ranking.beside; "" if it does not lead."""
-        leads = self.leads or self.lead(self.finished)
+        leads = self.lead(self.accepted) or self.lead(self.finished)
         return self.accepted.beside(self.engine.name) if self.accepted and leads else ""
 
     @property

@@ -266,9 +266,7 @@ def _standing(engine: Engine, charts: Sequence[Chart]) -> Standing:
         return ranking is not None and ranking.winner == engine.name
 
     def _is_level(row: Row) -> bool:
-        ranking = row.accepted
-        is_level = ranking and ranking.verdict.outcome is Outcome.LEVEL
-        return bool(is_level and row.leads)
+        return row.lead(row.accepted) == Outcome.LEVEL.value
 
     compared = [(c, row) for c, row in pairs if row.off_best is not None]
     worst = max(compared, key=lambda pair: pair[1].off_best or 0.0, default=None)

@@ -279,7 +279,7 @@ def test_an_engine_that_is_cheaper_than_the_disk_has_no_rank(tmp_path: Path) -> 
     alpha, *others = sorted(chart.rows, key=lambda row: row.engine.name)
     assert alpha.unranked.startswith("cheaper than the disk: a durable write in 499 ")
     assert alpha.unranked.endswith(", a sync in 1.10 ms")
-    assert not alpha.leads and alpha.off_best is None
+    assert not alpha.lead(alpha.accepted) and alpha.off_best is None
     assert [row.unranked for row in others] == ["", ""]
     assert [ranking.winner for ranking in chart.accepted] == ["beta-tree"]
     assert f"not ranked: {alpha.unranked}" in sentences.notes(alpha)
