@@ -36,6 +36,7 @@ ADVISED = {
         "map_size": ("msiz", str(2 << 30)),
     },
     "sqlite3": {
+        "without_rowid": ("without_rowid", "1"),
         "mmap_size": ("mmap_size", str(256 << 20)),
         "nomutex": ("nomutex", "true"),
         "memstatus": ("memstatus", "false"),
@@ -85,11 +86,7 @@ LARGER = {
     "leveldb": {"bloom_bits": ("bloom_bits", "10 (as requested)")},
     "treedb": ADVISED["treedb"] | {"map_size": ("msiz", str(16 << 20))},
     "hashdb": ADVISED["hashdb"] | {"map_size": ("msiz", str(16 << 20))},
-    "sqlite3": ADVISED["sqlite3"]
-    | {
-        "mmap_size": ("mmap_size", "0"),
-        "without_rowid": ("without_rowid", "1"),
-    },
+    "sqlite3": ADVISED["sqlite3"] | {"mmap_size": ("mmap_size", "0")},
     "rocksdb": {
         name: setting
         for name, setting in ADVISED["rocksdb"].items()
