@@ -219,10 +219,10 @@ def test_noise_of_its_own_does_not_decide_a_chart(odd: str, repetitions: int) ->
     """4 % is the bar; below nine, an engine of two modes or of 50 % is not known."""
     contest = Field(repetitions=repetitions, equal=2, odd=odd)
     most = 0.04
-    if repetitions < 9:
-        most = {TWO_MODES: 0.05, VERY_NOISY: 0.1 if repetitions == 3 else 0.06}.get(
-            odd, most
-        )
+    if odd == TWO_MODES and repetitions < 9:
+        most = 0.05
+    elif odd == VERY_NOISY and repetitions < 9:
+        most = 0.1 if repetitions == 3 else 0.06
     for kind in (contest, replace(contest, engines=2)):
         found = any_winner(kind, 6_000 // repetitions)
         assert found.share - 2 * found.error <= most
