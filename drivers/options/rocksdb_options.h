@@ -22,12 +22,14 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/rate_limiter.h>
 #include <rocksdb/table.h>
+#include <rocksdb/version.h>
 #if __has_include(<rocksdb/advanced_cache.h>)
 #include <rocksdb/advanced_cache.h>  // what 7.8 has in cache.h
 #endif
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -61,7 +63,9 @@ DEFINE_int32(
     "compensated size, 1 oldest largest, 2 oldest smallest sequence "
     "number, 3 minimum overlapping ratio, 4 round robin");
 
-// The tables.
+// The tables and their cache.
+DEFINE_string(cache_type, "lru_cache",
+              "kind of block cache: lru_cache or hyper_clock_cache");
 DEFINE_uint64(block_size, 4 << 10, "bytes of a table block");
 DEFINE_int32(bloom_bits, -1, "Bloom filter bits per key; negative: no filter");
 DEFINE_uint32(format_version, rocksdb::BlockBasedTableOptions().format_version,
@@ -154,12 +158,25 @@ inline void SetCompression(rocksdb::Options& db, bool enabled) {
               rocksdb::kDisableCompressionOption);
 }
 
-// Sets what the flags request about the format of tables, and a new block cache
-// of `cache_size` bytes, which the options own.  Without --bloom_bits there is
-// no filter, as in LevelDB.
+// Returns a new block cache of `cache_size` bytes.  Throws Unsupported if the
+// flag names no kind, or one that this RocksDB cannot size by itself.
+inline std::shared_ptr<rocksdb::Cache> NewBlockCache(uint64_t cache_size) {
+  const std::string problem = "--cache_type=" + FLAGS_cache_type + ": ";
+  if (FLAGS_cache_type == "lru_cache") return rocksdb::NewLRUCache(cache_size);
+  if (FLAGS_cache_type != "hyper_clock_cache")
+    throw Unsupported(problem + "expected lru_cache or hyper_clock_cache");
+#if ROCKSDB_MAJOR < 9
+  throw Unsupported(problem + "this RocksDB has to be told the entries' size");
+#else
+  return rocksdb::HyperClockCacheOptions(cache_size).MakeSharedCache();
+#endif
+}
+
+// Sets what the flags request about the format of tables and their cache.
+// Without --bloom_bits there is no filter, as in LevelDB.
 inline void TuneTables(rocksdb::Options& db, uint64_t cache_size) {
   rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(cache_size);
+  table.block_cache = NewBlockCache(cache_size);
   table.block_size = FLAGS_block_size;
   table.format_version = FLAGS_format_version;
   table.cache_index_and_filter_blocks = FLAGS_cache_index_and_filter_blocks;
@@ -219,7 +236,7 @@ inline void Tune(rocksdb::Options& db, uint64_t cache_size) {
 
 // Returns the options that matter here, with RocksDB's own names and formats.
 // One that this version of RocksDB does not know is left out.  The cache is
-// described by its capacity in bytes, the filter by its identifier or "none",
+// described by its capacity in bytes and its class, the filter by its identifier or "none",
 // the rate limiter by its bytes per second or "none".  Throws as Check() does.
 // REQUIRES: the tables are block-based and have a cache, as by default
 inline Settings Describe(const rocksdb::Options& options) {
@@ -261,6 +278,7 @@ inline Settings Describe(const rocksdb::Options& options) {
   const auto& filter = table.filter_policy;
   const auto text = [](bool on) { return on ? "true" : "false"; };
   settings["block_cache"] = std::to_string(table.block_cache->GetCapacity());
+  settings["cache_type"] = table.block_cache->Name();
   settings["block_size"] = std::to_string(table.block_size);
   settings["cache_index_and_filter_blocks"] =
       text(table.cache_index_and_filter_blocks);
