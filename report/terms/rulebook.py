@@ -189,6 +189,10 @@ class Benchmark:
         is_durable = self.sync or bool(flags.get("sync"))
         return "durable" if is_durable else str(flag_of(flags, "durability"))
 
+    def is_durable(self, flags: Flags) -> bool:
+        """Return True if each write waits for the disk under these flags."""
+        return self.durability(flags) == "durable"
+
     def may_synchronise(self, flags: Flags) -> bool:
         """Return True if each write may wait for the disk under these flags.
 

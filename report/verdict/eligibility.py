@@ -79,7 +79,7 @@ def obstacle(
     timed_ns = statistics.median(m.elapsed_ns or 0 for m in cell.repetitions)
     if timed_ns < LEAST_TIMED_NS and _requests(cell) < LEAST_REQUESTS:
         return f"only {numbers.seconds(timed_ns)} of timed work"
-    if data_fits or benchmark.may_synchronise(flags):
+    if data_fits or benchmark.is_durable(flags):
         return ""  # in the second case each write goes to the device
     held_bytes = data_bytes(cell, benchmark, flags)
     memory_bytes = given_bytes(cell, flags)

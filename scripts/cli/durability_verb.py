@@ -4,12 +4,13 @@ import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import click
 
-from report.config.config_types import Config, SuiteConfig
+from report.config.config_types import Config
 from report.config.durability_suite import (
     DEFAULT_SUITE,
     FILE_SYSTEMS,
@@ -237,21 +238,24 @@ def _suite(config: Config, folder: Path, name: str) -> DurabilitySuite:
     rates = config.suites[name]
     whole = read_durability_suite(folder, DEFAULT_SUITE)
     levels = {
-        str(config.scenarios[scenario].flags.get("durability", "buffered"))
+        str(config.scenarios[scenario].flags.get(LEVEL, "buffered"))
         for scenario in rates.scenarios
     } | {"durable"}
-    globs = {f"*/{level}" for level in levels} | _settings_of_rows(
-        config, rates, levels
-    )
-    settings = tuple(sorted(globs))
+    rows = config.rows(rates.scenarios, config.default_engines(rates))
+    own = {
+        f"{row}/{config.engines[row].flags[LEVEL]}"
+        for row in chain.from_iterable(rows.values())
+        if LEVEL in config.engines[row].flags
+    }
+    globs = {f"*/{level}" for level in levels} | own
+    settings = tuple(sorted(globs | _settings_of_rows(config, rows, levels)))
     return replace(whole, name=rates.name, title=rates.title, settings=settings)
 
 
 def _settings_of_rows(
-    config: Config, rates: SuiteConfig, levels: Collection[str]
+    config: Config, rows: Mapping[str, Collection[str]], levels: Collection[str]
 ) -> set[str]:
-    """Return the further settings at these levels whose flags a row of a suite has."""
-    rows = config.rows(rates.scenarios, config.default_engines(rates))
+    """Return the further settings at these levels whose flags a row has."""
     return {
         f"{engine.executable}/{name}"
         for scenario, engines in rows.items()

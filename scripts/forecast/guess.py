@@ -100,7 +100,7 @@ def _operation_s(plan: Plan, benchmark: Benchmark, flags: Flags) -> float:
         )
         writes = 1 - shares.get("read", 0.5)
         return (one_s or _OPERATION_S["mix"]) + writes * size * _MIXED_BYTE_S
-    sync_s = _SYNC_S if benchmark.may_synchronise(flags) else 0.0
+    sync_s = _SYNC_S if benchmark.is_durable(flags) else 0.0
     return _OPERATION_S.get(benchmark.kind, 1e-6) + size * _BYTE_S + sync_s
 
 

@@ -53,6 +53,15 @@ def seconds(benchmark: str, **flags: Any) -> float:
     return guess_seconds(plan_of(benchmark, **flags), FIRST)
 
 
+def test_only_durable_writes_are_guessed_to_wait_for_the_disk() -> None:
+    """SQLite's advised row is consistent, which costs it a wait in thousands."""
+    handed, consistent, durable = (
+        seconds("fillrandom", num=100_000, durability=level)
+        for level in ("buffered", "consistent", "durable")
+    )
+    assert handed == consistent < durable / 10
+
+
 def test_a_fill_that_cells_share_is_guessed_once() -> None:
     reads, alone = (
         plan_of("readseq", "readrandom", num=10**7),

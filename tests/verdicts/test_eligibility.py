@@ -85,7 +85,7 @@ def test_writes_that_go_to_the_device_need_no_more_data_than_a_cache_holds() -> 
     little = cell_of(live_bytes=1000, bytes=1000)
     assert why(little, "fillrandom") != ""
     assert why(little, "fillrandsync") == ""
-    assert why(little, "fillrandom", durability="consistent") == ""
+    assert why(little, "fillrandom", durability="consistent") != ""  # few may wait
 
 
 def test_a_chart_in_which_one_cell_is_too_short_ranks_nobody(tmp_path: Path) -> None:
