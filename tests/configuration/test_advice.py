@@ -9,11 +9,12 @@ from report.config.config_types import ScenarioConfig
 from report.config.configuration import load
 from report.config.toml_table import ConfigError
 from report.terms.rulebook import BENCHMARKS
+from scripts.planning.settings import resolve_flags
 from tests.places import ROOT
 
 CONFIG = load(ROOT / "configs")
 # Whose documentation advises nothing that is a setting: drivers/{rust,java}/ENGINES.md.
-UNADVISED = {"iq80-leveldb", "mvstore", "persy", "redb", "xodus"}
+UNADVISED = {"iq80-leveldb", "persy", "redb", "xodus"}
 ENGINE = """
 [[engine]]
 name = "one"
@@ -49,20 +50,71 @@ def test_every_advised_flag_has_the_address_of_the_advice() -> None:
         assert engine.advice and engine.advice.keys() == engine.flags.keys()
 
 
-# What depends on how much memory there is for the data.
+# What depends on how much memory there is for the data, for every engine.
 OF_MEMORY = {
-    *("map_size", "mmap_size", "nordahead", "write_buffer_size"),
+    *("map_size", "mmap_size", "write_buffer_size"),
     *("max_bytes_for_level_base", "target_file_size_base"),
+}
+# The same, for one engine: its documentation advises it for one kind of data alone.
+OF_MEMORY_FOR = {
+    "leveldb": {"bloom_bits"},
+    "lmdb": {"nordahead", "writemap", "mapasync"},
 }
 
 
 def test_advice_that_does_not_concern_memory_is_in_both_rows() -> None:
     larger = [e for e in CONFIG.engines.values() if e.advised_for]
-    assert larger
+    assert {e.variant_of for e in larger} >= OF_MEMORY_FOR.keys()
     for engine in larger:
-        general = {k: v for k, v in engine.flags.items() if k not in OF_MEMORY}
-        advised = CONFIG.engines[f"{engine.variant_of}-advised"].flags
-        assert general.items() <= advised.items(), engine.name
+        advised = CONFIG.engines[f"{engine.variant_of}-advised"]
+        mine = OF_MEMORY | OF_MEMORY_FOR.get(engine.variant_of, set())
+        # All scenarios of larger data decide themselves whether it is compressed.
+        mine |= {"compression", "compression_type", "bottommost_compression_type"}
+        ours, theirs = (
+            {flag: value for flag, value in row.flags.items() if flag not in mine}
+            for row in (engine, advised)
+        )
+        assert ours == theirs, engine.name
+    regimes = [(s.regime, s.flags) for s in CONFIG.scenarios.values()]
+    assert {
+        flags["compression"]
+        for regime, flags in regimes
+        if regime and regime.memory_limit_bytes
+    } == {False}
+
+
+def test_a_filter_is_advised_for_leveldb_only_where_data_exceed_memory() -> None:
+    assert "bloom_bits" in CONFIG.engines["leveldb-larger"].flags
+    assert "bloom_bits" not in CONFIG.engines["leveldb-advised"].flags
+
+
+# Whose libraries compress nothing unless they are told to.
+PLAIN = {
+    *("treedb", "hashdb", "tkrzw-tree", "tkrzw-hash", "tokyo-bdb", "tokyo-hdb"),
+    *("wiredtiger", "mvstore"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(PLAIN))
+def test_no_advised_row_compresses_without_advice(name: str) -> None:
+    rows = [e for e in CONFIG.engines.values() if e.variant_of == name and e.advice]
+    assert rows
+    for row in rows:
+        assert row.flags["compression"] is False, row.name
+
+
+@pytest.mark.parametrize(
+    ("scenario", "level"),
+    [("advised", "consistent"), ("threads-durable-writes-1", "durable")],
+)
+def test_sqlite_writes_as_it_advises_unless_a_scenario_has_a_level(
+    scenario: str, level: str
+) -> None:
+    """Its documentation advises synchronous=NORMAL with WAL."""
+    for row in ("sqlite3-advised", "sqlite3-larger"):
+        found = CONFIG.scenarios[scenario]
+        flags = resolve_flags(found, CONFIG.engines[row], {}, {}, None)
+        assert BENCHMARKS["overwrite"].durability(flags) == level
 
 
 def longest_entry(family: Sequence[ScenarioConfig]) -> int:

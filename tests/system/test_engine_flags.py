@@ -21,25 +21,25 @@ THREADED = "filluniquerandom,readwhilewriting,readrandomwriterandom"
 
 # What an engine reports of an advised flag: the name of a setting, and its value.
 ADVISED = {
-    "leveldb": {
-        "bloom_bits": ("bloom_bits", "10 (as requested)"),
-        "open_files": ("open_files", "10000 (as requested)"),
-    },
+    "leveldb": {"compression": ("compression", "snappy (as requested)")},
     "treedb": {
-        "linear": ("opts", "6"),
+        "linear": ("opts", "2"),
         "buckets_per_entry": ("bnum", "200"),
         "map_size": ("msiz", str(2 << 30)),
+        "compression": ("opts", "2"),
     },
     "hashdb": {
-        "linear": ("opts", "6"),
+        "linear": ("opts", "2"),
         "buckets_per_entry": ("bnum", "4000"),
         "map_size": ("msiz", str(2 << 30)),
+        "compression": ("opts", "2"),
     },
     "sqlite3": {
         "without_rowid": ("without_rowid", "1"),
         "mmap_size": ("mmap_size", str(256 << 20)),
         "nomutex": ("nomutex", "true"),
         "memstatus": ("memstatus", "false"),
+        "durability": ("synchronous", "1"),
     },
     "rocksdb": {
         "level_compaction_dynamic_level_bytes": (
@@ -55,13 +55,14 @@ ADVISED = {
             "pin_l0_filter_and_index_blocks_in_cache",
             "true",
         ),
-        "format_version": ("format_version", "7"),
+        "cache_type": ("cache_type", "AutoHyperClockCache"),
         "bloom_bits": ("filter_policy", "bloomfilter:10:false"),
         "compression_type": ("compression", "kLZ4Compression"),
         "bottommost_compression_type": ("bottommost_compression", "kZSTD"),
     },
     "lmdb": {
         "writemap": ("writemap", "true"),
+        "mapasync": ("mapasync", "true"),
         "append": ("append", "true (as requested)"),
     },
     "mdbx": {
@@ -73,6 +74,7 @@ ADVISED = {
         "checkpoint_log_size": ("checkpoint_log_size", "2097152000 (as requested)"),
         "log_file_max": ("log_file_max", "104857600 (as requested)"),
         "log_prealloc": ("log_prealloc", "true (as requested)"),
+        "compression": ("block_compressor", "none"),
     },
     "unqlite": {"commit_interval": ("commit_interval", "20000 (as requested)")},
     "lsm1": {
@@ -90,18 +92,17 @@ LARGER = {
     "rocksdb": {
         name: setting
         for name, setting in ADVISED["rocksdb"].items()
-        if name
-        not in (
-            *("max_background_jobs", "format_version"),
-            *("compression_type", "bottommost_compression_type"),
-        )
+        if name not in ("compression_type", "bottommost_compression_type")
     }
     | {
         "write_buffer_size": ("write_buffer_size", str(4 << 20)),
         "max_bytes_for_level_base": ("max_bytes_for_level_base", str(16 << 20)),
         "target_file_size_base": ("target_file_size_base", str(2 << 20)),
     },
-    "lmdb": {"nordahead": ("nordahead", "true")},
+    "lmdb": {
+        "nordahead": ("nordahead", "true"),
+        "append": ("append", "true (as requested)"),
+    },
 }
 
 
@@ -178,6 +179,8 @@ HONOURED = [
     ),
     ("rocksdb", "rate_limiter_bytes_per_sec=10000000", {"rate_limiter": "10000000"}),
     ("rocksdb", "format_version=4", {"format_version": "4"}),
+    ("rocksdb", "cache_type=lru_cache", {"cache_type": "LRUCache"}),
+    ("rocksdb", "cache_type=hyper_clock_cache", {"cache_type": "AutoHyperClockCache"}),
     ("rocksdb", "compaction_pri=1", {"compaction_pri": "kOldestLargestSeqFirst"}),
     ("lmdb", "writemap=true", {"writemap": "true", "nosync": "true"}),
     ("lmdb", "nordahead=true", {"nordahead": "true"}),
@@ -186,6 +189,11 @@ HONOURED = [
         "lmdb",
         "writemap=true mapasync=true",
         {"mapasync": "true", "nosync": "false", "writemap": "true"},
+    ),
+    (
+        "lmdb",
+        "writemap=true mapasync=true durability=durable",
+        {"mapasync": "false", "nosync": "false", "writemap": "true"},
     ),
     ("lmdb", "append=true", {"append": "true (as requested)"}),
     ("lmdb", "hold_read_txn=true", {"hold_read_txn": "true (as requested)"}),
@@ -276,9 +284,9 @@ def test_a_session_sees_what_other_threads_have_written(
             "--bottommost_compression_type=zip",
         ),
         ("rocksdb", "--compaction_pri=5", "RocksDB has 0 to 4, not 5"),
+        ("rocksdb", "--cache_type=clock", "expected lru_cache or hyper_clock_cache"),
         ("rocksdb", "--mmap_read --use_direct_reads", "allow_mmap_reads"),
         ("lmdb", "--mapasync", "only with --writemap"),
-        ("lmdb", "--mapasync --writemap --sync", "only with --writemap"),
     ],
 )
 def test_a_flag_that_cannot_be_honoured_is_refused(
