@@ -128,6 +128,14 @@ def origin(name: str, folder: Path = PUBLISHED_DIR) -> About:
     return about(words(name, folder), name)
 
 
+def engines(name: str, folder: Path = PUBLISHED_DIR) -> set[str]:
+    """Return our engines that have a row in figures of any kind."""
+    document = words(name, folder)
+    ours, only = document.get("engines", {}), document.get("engine", "")
+    printed = {row.get("engine") or only for row in printed_rows(name, folder)}
+    return {engine for own in printed for engine in ours.get(own, [own])}
+
+
 def load(name: str, folder: Path = PUBLISHED_DIR) -> Page:
     """Read a published comparison.  Raises ResultsError if there is none."""
     source = origin(name, folder)

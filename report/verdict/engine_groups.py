@@ -67,14 +67,11 @@ class RowSet:
     engines: tuple[Engine, ...]
     scenarios: tuple[Scenario, ...]
 
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Whose settings the rows have, each once: see report/terms/row_settings.py."""
-        codes = (self.source(engine) for engine in self.engines)
-        return tuple(dict.fromkeys(code for code in codes if code))
-
     def source(self, engine: Engine) -> str:
-        """Return whose settings an engine has in these scenarios; "" if unknown."""
+        """Return whose settings an engine has in these scenarios; "" if unknown.
+
+        It is a code of report/terms/row_settings.py.
+        """
         return self.scenarios[0].settings_of.get(engine.name, "")
 
     def has(self, scenario: Scenario) -> bool:

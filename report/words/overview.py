@@ -104,18 +104,21 @@ def row_tables(plan: Plan, compared: Comparison) -> tuple[RowTable, ...]:
     """Return the tables of a report; no chart in them has a row that is not planned."""
     sets = row_sets(plan)
     is_grouped = any(are_many(rows.engines) for rows in sets)
-    titles = [[whose_settings(plan, code) for code in rows.sources] for rows in sets]
+    labels = [
+        [(e, whose_settings(plan, e, rows.source(e))) for e in rows.engines]
+        for rows in sets
+    ]
+    titles = [list(dict.fromkeys(label for _, label in of if label)) for of in labels]
     are_telling = all(titles) and len({*map(tuple, titles)}) == len(sets)
     tables = []
-    for rows, words in zip(sets, titles, strict=True):
+    for rows, words, of in zip(sets, titles, labels, strict=True):
         scenarios = dict.fromkeys(s.title for s in rows.scenarios)
         title = ", ".join(words if are_telling else scenarios)
-        pairs = ((e, whose_settings(plan, rows.source(e))) for e in rows.engines)
         table = RowTable(
             title[:1].upper() + title[1:] if len(sets) > 1 else "",
             rows.engines,
             _narrowed(compared, rows),
-            {e.name: label for e, label in pairs if label not in e.title},
+            {e.name: label for e, label in of if label not in e.title},
             engine_groups(rows.engines) if is_grouped else (),
         )
         tables.append(table)

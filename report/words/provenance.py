@@ -66,11 +66,13 @@ def settings(scenario: Scenario, charts: Sequence[Chart]) -> list[Settings]:
     return by_engine
 
 
-def whose_settings(plan: Plan, code: str) -> str:
+def whose_settings(plan: Plan, engine: Engine, code: str) -> str:
     """Return whose settings a row has, in words: "settings of 2011"; "" if unknown."""
-    source = next((e.title for e in plan.engines if e.name == code), code)
     if code in published_figures.names():
-        source = str(published_figures.origin(code).year)
+        year = str(published_figures.origin(code).year)
+        is_there = engine.measures in published_figures.engines(code)
+        return row_settings.words(code, year, only_sizes=not is_there)
+    source = next((e.title for e in plan.engines if e.name == code), code)
     return row_settings.words(code, source)
 
 
