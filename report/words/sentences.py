@@ -55,8 +55,8 @@ def verdict_rest(comparison: Comparison) -> str:
     if comparison.alone or not rankings:
         rest = [*_unranked(comparison), *_without_rate(comparison)]
         return " ".join([".", *rest])
-    won = outcomes[Outcome.WIN]
-    sentences = [f": {won or 'no'} {'winner' if won == 1 else 'winners'}."]
+    won = sum(any(r.winner for r in chart.accepted) for chart in comparison.charts)
+    sentences = [f": {won or 'none'} with a winner."]
     if len(rankings) > sum(bool(chart.accepted) for chart in comparison.charts):
         sentences.append(
             "For each level of durability, those engines are ranked that keep at least"

@@ -67,7 +67,7 @@ def varied(tmp_path: Path) -> Run:
 
 def test_the_verdict_counts_charts(tmp_path: Path) -> None:
     page = Page(report_page.render(run_of(tmp_path)))
-    assert "3 engines in 8 charts : 8 winners." in page.text
+    assert "3 engines in 8 charts : 8 with a winner." in page.text
     assert "Wins Baseline (sequential reads, random reads, " in page.text
     assert page.text.count("Wins no chart") == 2
 
@@ -152,7 +152,8 @@ def test_equal_engines_are_level_and_marked(tmp_path: Path) -> None:
 
 def test_single_repetitions_win_nothing(tmp_path: Path) -> None:
     page = Page(report_page.render(run_of(tmp_path, synthetic_run.plan(repetitions=1))))
-    assert ": no winners. 8 rankings are undecided: only 1 repetition." in page.text
+    sentence = ": none with a winner. 8 rankings are undecided: only 1 repetition."
+    assert sentence in page.text
     assert "★" not in page.text.replace("★ wins", "").replace("★ and ≈ mark", "")
 
 
@@ -170,7 +171,7 @@ def test_disputed_charts_are_not_ranked(tmp_path: Path) -> None:
             line["digest"] = "f" * 16
     run = run_of(tmp_path, plan, lines)
     page = Page(report_page.render(run))
-    assert "3 engines in 8 charts : 7 winners." in page.text
+    assert "3 engines in 8 charts : 7 with a winner." in page.text
     assert "digests disagree in 1 chart: not ranked" in page.text
     assert "The digests disagree: no engine is ranked" in page.text
     assert "ffffffffffffffff from gamma" in page.text
@@ -180,7 +181,7 @@ def test_disputed_charts_are_not_ranked(tmp_path: Path) -> None:
 def test_a_missing_engine_is_shown_with_its_reason(tmp_path: Path) -> None:
     plan = synthetic_run.plan(missing={"beta-tree": "its executable was not built"})
     page = Page(report_page.render(run_of(tmp_path, plan)))
-    assert "2 engines in 8 charts : 8 winners." in page.text
+    assert "2 engines in 8 charts : 8 with a winner." in page.text
     assert "8 cells without" in page.text
     assert "Beta Tree missing" in page.text
     assert page.text.count("its executable was not built") > 8
@@ -335,7 +336,7 @@ def test_unknown_published_figures_are_reported_and_omitted(tmp_path: Path) -> N
     notice = "unknown published source “nothing”"
     page = Page(report_page.render(run))
     assert notice in page.text
-    assert ": 8 winners." in page.text
+    assert ": 8 with a winner." in page.text
     assert "published" not in [a.get("id") for a in page.named("section")]
     assert notice in markdown.render(run)
 
@@ -357,7 +358,7 @@ def test_extreme_figures_can_be_rendered(tmp_path: Path) -> None:
             line = synthetic_records.retimed(line, most, ops)
         lines.append(line)
     text = Page(report_page.render(run_of(tmp_path, plan, lines))).text
-    assert ": 8 winners." in text
+    assert ": 8 with a winner." in text
 
 
 @pytest.mark.slow

@@ -267,7 +267,7 @@ def test_fewer_than_three_repetitions_have_no_verdict(
     assert sentences.headline(compared) == "3 engines in 4 charts"
     doubt = f"only {repetitions} {word}"
     assert (
-        f": no winners. 4 rankings are undecided: {doubt}."
+        f": none with a winner. 4 rankings are undecided: {doubt}."
         in sentences.verdict_rest(compared)
     )
     assert f"(fastest, {doubt})" in markdown.render(run)
@@ -352,7 +352,7 @@ def test_no_format_sums_wins_or_averages_over_charts(tmp_path: Path) -> None:
     run = run_of(tmp_path, {})
     compared = comparison.compare(run)
     assert sentences.headline(compared) == "3 engines in 4 charts"
-    assert sentences.verdict_rest(compared).startswith(": 4 winners. Half of the")
+    assert sentences.verdict_rest(compared).startswith(": 4 with a winner. Half of the")
     assert sentences.standing_lines(compared) == [
         "Alpha, measured in 4 charts: wins Baseline (sequential reads, random reads, "
         "sequential writes [may lose the newest], random writes [may lose the newest])",

@@ -159,6 +159,7 @@ def test_engines_are_ranked_with_all_that_keep_at_least_as_much(tmp_path: Path) 
     assert "l writes [may lose the newest]," in of_beta
     rate = numbers.rounded(1e9 / write.accepted[0].medians_ns["alpha"])
     assert f"**{rate}** [may be corrupt]" in markdown.render(run)
+    assert sentences.verdict_rest(compared).startswith(": 4 with a winner.")
     glance = tree(report_page.render(run)).at("glance")
     labels = [small.text for small in glance.all("small", "under")]
     assert labels.count("may be corrupt") == labels.count("may lose the newest") == 2
