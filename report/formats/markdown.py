@@ -60,7 +60,8 @@ def render(run: Run) -> str:
         blocks += filter(None, [escaped(usage.memory_given(charts))])
     blocks += [
         f"Rates are medians of {run.plan.repetitions}; in brackets: how many times "
-        "slower than the best. “Finished” includes the work that was deferred. "
+        "slower than the best ranked rate of its chart, whatever a crash leaves of the "
+        "writes. “Finished” includes the work that was deferred. "
         f"A rate in bold {escaped(sentences.WIN_RULE)}."
         + "".join(f" {sign} {text}." for sign, text in sentences.legend(compared))
         + sentences.without_kill(run),
@@ -139,13 +140,16 @@ def _cell(row: Row) -> str:
 def _figure(
     rate: str, lead: str, off_best: float | None, ranking: Ranking | None
 ) -> str:
-    """Return a rate with its place: bold if it wins, else the reason or distance."""
+    """Return a rate with its place: bold if it wins, the reason, the distance."""
+    place = []
     if lead == Outcome.WIN.value:
-        return f"**{rate}**"
-    if lead and ranking:
+        rate = f"**{rate}**"
+    elif lead and ranking:
         doubt = ranking.verdict.doubt
-        return f"{rate} ({f'fastest, {doubt}' if doubt else lead})"
-    return f"{rate} ({numbers.slower(off_best)})" if off_best else rate
+        place = [f"first, {doubt}" if doubt else lead]
+    if off_best and (off_best > 1 or not lead):
+        place.append(numbers.slower(off_best))
+    return f"{rate} ({', '.join(place)})" if place else rate
 
 
 def _remarks(charts: Iterable[Chart]) -> list[str]:

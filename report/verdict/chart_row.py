@@ -89,8 +89,8 @@ class Row:
 
     @property
     def off_best(self) -> float | None:
-        """How many times the best accepted median it needs, None if not ranked."""
-        return self.accepted.off_best(self.engine.name) if self.accepted else None
+        """How many times the best accepted median of the chart it needs, or None."""
+        return self.accepted.off_best.get(self.engine.name) if self.accepted else None
 
     @property
     def durability_class(self) -> str:
@@ -124,8 +124,8 @@ class Row:
 
     @property
     def finished_off_best(self) -> float | None:
-        """How many times the best finished median it needs, None if not ranked."""
-        return self.finished.off_best(self.engine.name) if self.finished else None
+        """How many times the best finished median of the chart it needs, or None."""
+        return self.finished.off_best.get(self.engine.name) if self.finished else None
 
     @property
     def ns_per_op(self) -> float | None:

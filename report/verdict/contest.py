@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,7 +26,7 @@ from report.stats.leads import Leads
 from report.stats.machine_effects import machines_against
 from report.stats.shifts import as_log, as_share
 from report.terms import numbers
-from report.terms.class_stamp import KnownClass, by_need, class_of_cell
+from report.terms.class_stamp import KnownClass, by_need
 from report.verdict import eligibility
 from report.verdict.metric import LEVEL, ChartVerdict, Metric, Outcome, Ranking
 
@@ -76,6 +76,10 @@ class _Field:
         machines = [self.machines[number] for number in self._common]
         return leads.by_machine(self.times, machines)
 
+    def times_ns(self, names: Iterable[str]) -> dict[str, Mapping[int, float]]:
+        """Return the values of engines, by name."""
+        return {name: self.values[self.places([name])[0]] for name in names}
+
     @property
     def is_of_many(self) -> bool:
         """True if the run names the machines of its rounds."""
@@ -121,26 +125,22 @@ class Contests:
 
     def of(self, scenario: str, benchmark: str) -> tuple[Ranking, ...]:
         """Return the rankings, those of a place together, the widest first."""
+        chart = scenario, benchmark
+        rated = self._fields[chart].engines
+        entrants = eligibility.entrants(self._run, chart, rated, self._metric.place)
         places: dict[tuple[str, bool], dict[str, KnownClass | None]] = {}
-        values: dict[str, Mapping[int, float]] = {}
-        unranked = eligibility.unranked(self._run, scenario, benchmark)
-        for engine in self._run.plan.engines:
-            cell = self._run.cell(engine.name, scenario, benchmark)
-            times_ns = self._times_ns(engine, scenario, benchmark)
-            if cell and times_ns and engine.ranked and engine.name not in unranked:
-                records = (m.record for m in cell.repetitions)
-                known = class_of_cell(records, engine.passports)
-                place = self._metric.place(cell, engine.benchmark(benchmark))
-                places.setdefault((place, known is None), {})[engine.name] = known
-                values[engine.name] = times_ns
+        for one in entrants:
+            if not one.unranked:
+                places.setdefault(one.place, {})[one.engine.name] = one.known
+        ranked = [name for classes in places.values() for name in classes]
+        off_best = self._off_best(chart, ranked)
         rankings = []
-        for (place, _), all_classes in places.items():
+        for place, all_classes in places.items():
             for need, classes in by_need(all_classes):
-                group = (need, place if len(places) > 1 else "")
+                group = (need, place[0] if len(places) > 1 else "")
                 text = ", ".join(filter(None, group))
-                rankings.append(
-                    self._ranking((scenario, benchmark), text, classes, values)
-                )
+                ranking = self._ranking(chart, text, classes)
+                rankings.append(replace(ranking, off_best=off_best))
         return tuple(rankings)
 
     def _ranking(
@@ -148,14 +148,29 @@ class Contests:
         chart: tuple[str, str],
         group: str,
         classes: Mapping[str, KnownClass | None],
-        values: Mapping[str, Mapping[int, float]],
     ) -> Ranking:
-        times_ns = {name: values[name] for name in classes}
-        medians = {e: statistics.median(of.values()) for e, of in times_ns.items()}
-        aligned = _aligned(times_ns) if self._run.plan.machines else medians
+        times_ns = self._fields[chart].times_ns(classes)
+        aligned = self._aligned(times_ns)
         verdict = self._verdict(chart, sorted(aligned, key=lambda name: aligned[name]))
         known = {name: of for name, of in classes.items() if of}
-        return Ranking(self._metric, group, medians, verdict, aligned, known)
+        return Ranking(self._metric, group, _medians(times_ns), verdict, aligned, known)
+
+    def _off_best(
+        self, chart: tuple[str, str], names: Collection[str]
+    ) -> dict[str, float]:
+        """Return how many times the least median of these engines each of them needs.
+
+        {} of fewer than two.
+        """
+        if len(names) < 2:
+            return {}
+        medians = self._aligned(self._fields[chart].times_ns(names))
+        best = min(medians.values())
+        return {name: median / best for name, median in medians.items()}
+
+    def _aligned(self, times_ns: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
+        """Return the time of each engine by which a run compares them."""
+        return (_aligned if self._run.plan.machines else _medians)(times_ns)
 
     def _verdict(self, chart: tuple[str, str], order: Sequence[str]) -> ChartVerdict:
         if len(order) == 1:
@@ -236,6 +251,10 @@ class Contests:
         return leads.leads(field.times, spread[places], self._freedom)
 
 
+def _medians(times_ns: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
+    return {name: statistics.median(of.values()) for name, of in times_ns.items()}
+
+
 def _aligned(times_ns: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
     """Return the median time of engines, made of ratios within their common rounds.
 
@@ -243,7 +262,7 @@ def _aligned(times_ns: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
     """
     common = sorted(set.intersection(*map(set, times_ns.values())))
     if not common:
-        return {e: statistics.median(of.values()) for e, of in times_ns.items()}
+        return _medians(times_ns)
     logs = np.log([[of[number] for number in common] for of in times_ns.values()])
     middles = np.median(logs, axis=0)
     aligned = np.exp(np.median(logs - middles, axis=1) + np.median(middles))

@@ -7,15 +7,16 @@ exceed the memory that an engine may keep them in, unless the scenario says othe
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from report.model.plan import CellName
+from report.model.plan import CellName, Engine
 from report.model.record import Record, passes_of
 from report.model.run import Cell, Measured, Measurement
 from report.stats import steady_state
 from report.stats.steady_state import SteadyState
 from report.terms import numbers
-from report.terms.class_stamp import LOSES_NOTHING
+from report.terms.class_stamp import LOSES_NOTHING, KnownClass, class_of_cell
 from report.terms.rulebook import WRITING_TYPES, Benchmark, Flags
 
 # Of timed work (loop and flush) in the median repetition.  In less time, one burst of
@@ -30,6 +31,36 @@ MOST_TIMES_WRITTEN = 1.1
 # METHODOLOGY).  Half, as the two are not measured at the same moment.
 LEAST_OF_FLOOR = 0.5
 _DIFFERENT_WRITERS = "the writers next to the readers did different work"
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """An engine that competes in a chart and has values."""
+
+    engine: Engine
+    place: tuple[str, bool]  # see Metric.place; and whether its class is unknown
+    known: KnownClass | None  # what its writes keep
+    unranked: str  # the reason, or ""
+
+
+def entrants(
+    run: Measured,
+    chart: tuple[str, str],
+    rated: Iterable[Engine],
+    place_of: Callable[[Cell, Benchmark | None], str],
+) -> list[Entrant]:
+    """Return the engines of a chart that compete, of those that have values."""
+    reasons = unranked(run, *chart)
+    found = []
+    for engine in rated:
+        cell = run.cell(engine.name, *chart)
+        if cell and engine.ranked:
+            records = (m.record for m in cell.repetitions)
+            known = class_of_cell(records, engine.passports)
+            place = place_of(cell, engine.benchmark(chart[1])), known is None
+            reason = reasons.get(engine.name, "")
+            found.append(Entrant(engine, place, known, reason))
+    return found
 
 
 def unranked(run: Measured, scenario: str, benchmark: str) -> Mapping[str, str]:

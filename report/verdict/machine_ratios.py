@@ -156,7 +156,7 @@ def _ratios(
     return MachineRatios(
         run.plan.engine(name),
         {m: statistics.median(of) if of else None for m, of in by_machine.items()},
-        ranking.off_best(name),
+        ranking.aligned_ns[name] / ranking.aligned_ns[first],
         ranking.verdict.behind.get(name),
     )
 

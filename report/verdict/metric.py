@@ -179,6 +179,9 @@ class Ranking:
     `group` is what they have in common, "" if all engines of the chart have it.
     `classes` has what the writes of each keep; {} of reads.
 
+    `off_best` has how many times the best median each engine needs, of all that are
+    ranked in the chart, in this ranking or in another; {} of one alone.
+
     Engines are compared by `aligned_ns`: on several machines, medians of ratios within
     blocks times a constant, since a median of times depends on who measured what; on
     one, the medians.
@@ -190,11 +193,7 @@ class Ranking:
     verdict: ChartVerdict
     aligned_ns: Mapping[str, float]  # the same, from ratios within blocks
     classes: Mapping[str, KnownClass] = dataclasses.field(default_factory=dict)
-
-    @property
-    def best_ns(self) -> float | None:
-        """The least aligned median, None unless at least two engines have one."""
-        return min(self.aligned_ns.values()) if len(self.aligned_ns) > 1 else None
+    off_best: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     @property
     def winner(self) -> str:
@@ -206,11 +205,6 @@ class Ranking:
         """Return what a crash leaves of an engine's writes; of reads, the group."""
         known = self.classes.get(engine)
         return known.kept.text if known else self.group
-
-    def off_best(self, engine: str) -> float | None:
-        """Return how many times the best median an engine needs, None if unranked."""
-        own, best = self.aligned_ns.get(engine), self.best_ns
-        return own / best if own and best else None
 
     def is_led_by(self, engine: str) -> bool:
         """Return True if an engine wins or is level with the best."""

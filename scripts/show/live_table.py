@@ -84,9 +84,8 @@ def _signs_shown(board: Board, layout: Layout, glyphs: Glyphs) -> set[str]:
 
 
 def _off_best(rankings: Iterable[Ranking], engine: str) -> float:
-    """Return how many times slower than the best of its ranking an engine is."""
-    shown, _ = shown_by(engine, tuple(rankings))
-    return (shown.off_best(engine) if shown else None) or 1.0
+    """Return how many times slower than the best of its chart an engine is."""
+    return next((r.off_best.get(engine, 1.0) for r in rankings), 1.0)
 
 
 def layout_for(board: Board, width: int) -> Layout | None:

@@ -42,7 +42,7 @@ def test_the_speed_of_machines_cancels(tmp_path: Path) -> None:
     for chart in compare(run).charts:
         (ranking,) = chart.accepted
         assert ranking.winner == "alpha"
-        assert ranking.off_best("beta") == pytest.approx(1.1, rel=0.02)
+        assert ranking.off_best["beta"] == pytest.approx(1.1, rel=0.02)
         low, high = ranking.verdict.behind["beta"]
         assert 1.05 < low < 1.11 and 1.09 < high < 1.15
 
@@ -58,7 +58,7 @@ def test_an_engine_is_not_faster_for_missing_on_a_slow_machine(tmp_path: Path) -
     for chart in compare(run).charts:
         (ranking,) = chart.accepted
         assert ranking.medians_ns["beta"] < ranking.medians_ns["alpha"]
-        assert ranking.off_best("beta") == pytest.approx(1.1, rel=0.02)
+        assert ranking.off_best["beta"] == pytest.approx(1.1, rel=0.02)
         assert ranking.winner == "alpha"
 
 

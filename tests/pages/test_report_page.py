@@ -126,7 +126,7 @@ def test_an_engine_alone_is_not_fastest(tmp_path: Path) -> None:
     text = Page(report_page.render(run_of(tmp_path / "one", plan))).text
     assert "1 engine measured: Alpha, in 8 of 8 charts" in text
     assert "8 charts with a rate Measured alone, so there is no ranking" in text
-    for word in ("best of the row", "wins", "How far from the best", "★", ": best"):
+    for word in ("best ranked rate", "wins", "How far from the best", "★", ": best"):
         assert word not in text.partition("Latency")[0], word
     gone = dict.fromkeys(("beta-tree", "gamma"), "not built")
     run = run_of(tmp_path / "rest", synthetic_run.plan(missing=gone))

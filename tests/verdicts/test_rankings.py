@@ -18,6 +18,9 @@ from report.verdict import comparison
 from report.verdict.comparison import Chart
 from report.verdict.metric import ACCEPTED, TAIL, Outcome
 from report.words import sentences
+from scripts.show.board import Board
+from scripts.show.live_table import layout_for, table_lines
+from scripts.show.output import UNICODE
 from tests.builders import synthetic_records
 from tests.support.html_tree import tree
 from tests.verdicts.test_contest import Line, compared_in, noisy, run_of
@@ -95,7 +98,7 @@ def test_latencies_are_compared_as_rates_are(tmp_path: Path, latencies: int) -> 
         assert tail.verdict.doubt == "only 1 repetition"
         return
     assert tail.winner == "alpha"
-    assert tail.off_best("beta-tree") == pytest.approx(2.0, rel=0.05)
+    assert tail.off_best["beta-tree"] == pytest.approx(2.0, rel=0.05)
     assert "<b>★ " in page.partition('id="tails"')[2]
     assert "±" in page.partition('id="tails"')[2].partition("</section>")[0]
 
@@ -151,8 +154,6 @@ def test_engines_are_ranked_with_all_that_keep_at_least_as_much(tmp_path: Path) 
         " finished. Loses nothing acknowledged: Only Gamma (D3 as documented: loses"
         " nothing acknowledged) has a rate"
     )
-    off_best = {row.engine.name: row.off_best for row in write.rows}
-    assert off_best == pytest.approx({"alpha": 1.0, "beta-tree": 1.0, "gamma": 5.0})
     of_alpha, of_beta, _ = sentences.standing_lines(compared)
     assert "l writes [may be corrupt]," in of_alpha
     assert "reads [" not in of_alpha
@@ -163,6 +164,33 @@ def test_engines_are_ranked_with_all_that_keep_at_least_as_much(tmp_path: Path) 
     glance = tree(report_page.render(run)).at("glance")
     labels = [small.text for small in glance.all("small", "under")]
     assert labels.count("may be corrupt") == labels.count("may lose the newest") == 2
+
+
+def test_a_multiple_is_of_the_whole_chart(tmp_path: Path) -> None:
+    """Beta Tree is the best of those that keep as much: it is not the best of all."""
+    run = run_of(tmp_path, {}, promising(PROMISES))
+    compared = comparison.compare(run)
+    write = compared.charts[2]
+    expected = pytest.approx({"alpha": 1.0, "beta-tree": 2.0, "gamma": 10.0}, rel=0.02)
+    assert {row.engine.name: row.off_best for row in write.rows} == expected
+    assert {r.engine.name: r.finished_off_best for r in write.rows} == expected
+    worst = {s.engine.name: s.worst for s in compared.standings}
+    assert {n: row.off_best for n, row in worst.items() if row} == expected
+    rates = tree(report_page.render(run)).at("glance").all("b")
+    shown = [b.attrs["data-best"] for b in rates if "data-best" in b.attrs]
+    assert shown.count("best") == len(compared.charts)
+    rate = numbers.rounded(1e9 / write.accepted[0].medians_ns["beta-tree"])
+    assert f"**{rate}** (2.00×) [may lose the newest]" in markdown.render(run)
+    board = Board(run.plan, cells=dict(run.cells))
+    layout = layout_for(board, 200)
+    assert layout is not None
+    (line, *_) = (
+        text.plain
+        for text in table_lines(board, layout, UNICODE)
+        if text.plain.strip().startswith(write.benchmark)
+    )
+    shown = [word for word in line.split() if word.endswith("×")]
+    assert shown == ["2.00×", "10.00×"]
 
 
 REFUTED = KnownClass(LOSES_NEWEST, "D1", False, CONTRADICTED, 807, "durability")
@@ -240,3 +268,5 @@ def test_reads_from_the_device_are_not_compared_with_reads_from_memory(
     assert [r.group for r in write.accepted] == [""]
     groups = [ranking.group for ranking in read.accepted]
     assert groups == (["read from the device", ""] if apart else [""])
+    off_best = [row.off_best for row in read.rows]
+    assert off_best == pytest.approx([1.0, 2.0, 10.0], rel=0.02)
