@@ -113,8 +113,9 @@ class Row:
     @property
     def beside(self) -> str:
         """What stands beside a leader, as Ranking.beside; "" if it does not lead."""
-        leads = self.lead(self.accepted) or self.lead(self.finished)
-        return self.accepted.beside(self.engine.name) if self.accepted and leads else ""
+        led = [r for r in (self.accepted, self.finished) if r and self.lead(r)]
+        texts = (text for r in led for text in r.beside(self.engine.name))
+        return "; ".join(dict.fromkeys(texts))
 
     @property
     def finished_rate(self) -> float | None:

@@ -28,7 +28,15 @@ from report.stats.shifts import as_log, as_share
 from report.terms import numbers
 from report.terms.class_stamp import KnownClass, by_need
 from report.verdict import eligibility
-from report.verdict.metric import LEVEL, ChartVerdict, Metric, Outcome, Ranking
+from report.verdict.eligibility import Entrant
+from report.verdict.metric import (
+    FINISHED,
+    LEVEL,
+    ChartVerdict,
+    Metric,
+    Outcome,
+    Ranking,
+)
 
 LEAST_REPETITIONS = 3  # of each engine, for any verdict
 _MANY = 100  # repetitions; if more are needed, a quieter machine is better advice
@@ -140,8 +148,21 @@ class Contests:
                 group = (need, place[0] if len(places) > 1 else "")
                 text = ", ".join(filter(None, group))
                 ranking = self._ranking(chart, text, classes)
-                rankings.append(replace(ranking, off_best=off_best))
+                rivals = [e for e in entrants if e.is_rival_of(place, classes)]
+                faster = self._faster(chart, ranking, rivals)
+                rankings.append(replace(ranking, off_best=off_best, faster=faster))
         return tuple(rankings)
+
+    def lead(self, chart: tuple[str, str], one: str, other: str) -> float | None:
+        """Return how many times as fast an engine is shown to be as another, or None.
+
+        It is shown if it would win a ranking of the two.  Both must have values.
+        """
+        behind = self._off_best(chart, (one, other))
+        if behind[one] > 1:
+            return None
+        verdict = self._verdict(chart, (one, other))
+        return behind[other] if verdict.outcome is Outcome.WIN else None
 
     def _ranking(
         self,
@@ -167,6 +188,23 @@ class Contests:
         medians = self._aligned(self._fields[chart].times_ns(names))
         best = min(medians.values())
         return {name: median / best for name, median in medians.items()}
+
+    def _faster(
+        self, chart: tuple[str, str], ranking: Ranking, rivals: Sequence[Entrant]
+    ) -> dict[str, tuple[str, ...]]:
+        """Return which unranked engines are shown to be faster, for each leader."""
+        verb = "finishes" if self._metric is FINISHED else "is"
+        faster = {}
+        for leader in filter(ranking.is_led_by, ranking.verdict.leaders):
+            leads = [(e, self.lead(chart, e.engine.name, leader)) for e in rivals]
+            texts = (
+                f"{rival.engine.title} {verb} {numbers.slower(lead)} as fast but not"
+                f" ranked: {rival.unranked.partition(':')[0]}"
+                for rival, lead in leads
+                if lead
+            )
+            faster[leader] = tuple(texts)
+        return faster
 
     def _aligned(self, times_ns: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
         """Return the time of each engine by which a run compares them."""

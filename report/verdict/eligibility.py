@@ -42,6 +42,15 @@ class Entrant:
     known: KnownClass | None  # what its writes keep
     unranked: str  # the reason, or ""
 
+    def is_rival_of(
+        self, place: tuple[str, bool], classes: Mapping[str, KnownClass | None]
+    ) -> bool:
+        """Return True if only its reason keeps it out of the ranking of these."""
+        if not self.unranked or self.place != place:
+            return False
+        kept = [of.kept for of in classes.values() if of]
+        return self.known is None or self.known.kept >= min(kept)
+
 
 def entrants(
     run: Measured,

@@ -180,7 +180,8 @@ class Ranking:
     `classes` has what the writes of each keep; {} of reads.
 
     `off_best` has how many times the best median each engine needs, of all that are
-    ranked in the chart, in this ranking or in another; {} of one alone.
+    ranked in the chart, in this ranking or in another; {} of one alone.  `faster` has
+    texts by leader: who is shown to be faster, but not ranked.
 
     Engines are compared by `aligned_ns`: on several machines, medians of ratios within
     blocks times a constant, since a median of times depends on who measured what; on
@@ -194,6 +195,7 @@ class Ranking:
     aligned_ns: Mapping[str, float]  # the same, from ratios within blocks
     classes: Mapping[str, KnownClass] = dataclasses.field(default_factory=dict)
     off_best: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    faster: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     @property
     def winner(self) -> str:
@@ -201,10 +203,14 @@ class Ranking:
         won = self.verdict.outcome is Outcome.WIN
         return self.verdict.leaders[0] if won else ""
 
-    def beside(self, engine: str) -> str:
-        """Return what a crash leaves of an engine's writes; of reads, the group."""
+    def beside(self, engine: str) -> tuple[str, ...]:
+        """Return what stands beside a leader, and who is faster but not ranked.
+
+        It is what a crash leaves of its writes; of reads, the group.
+        """
         known = self.classes.get(engine)
-        return known.kept.text if known else self.group
+        text = known.kept.text if known else self.group
+        return (*filter(None, [text]), *self.faster.get(engine, ()))
 
     def is_led_by(self, engine: str) -> bool:
         """Return True if an engine wins or is level with the best."""

@@ -265,7 +265,8 @@ def _tail(run: Run, chart: Chart, row: Row) -> MatrixCell | None:
         small = f"±{numbers.percent(samples.spread['p99'])} · {small}"
     mark = {Outcome.WIN.value: "★ ", Outcome.LEVEL.value: "≈ "}
     text = mark.get(row.lead(row.tail), "") + numbers.seconds(tail)
-    return MatrixCell(row.engine, text, small, number=tail)
+    faster = row.tail.faster.get(row.engine.name, ()) if row.tail else ()
+    return MatrixCell(row.engine, text, small, "; ".join(faster), number=tail)
 
 
 def _writes(chart: Chart, row: Row) -> bool:

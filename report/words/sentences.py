@@ -12,7 +12,6 @@ from report.model.record import passes_of
 from report.model.run import Run
 from report.stats import repetition_stats
 from report.terms import numbers, titles
-from report.terms.class_stamp import KnownClass
 from report.terms.titles import DISTURBED, MEANINGS, SUSPECT
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, Standing
@@ -179,7 +178,7 @@ def _verdict(chart: Chart, accepted: Ranking, finished: Ranking | None) -> str:
     if finished is None or accepted.verdict.outcome is Outcome.UNCONTESTED:
         return first + remark
     if accepted.winner and accepted.winner == finished.winner:
-        return f"{first}, {_ahead(finished)} when finished{remark}"
+        return f"{first}, {_ahead(finished)} when finished{_faster(finished)}{remark}"
     if not accepted.winner and not finished.winner:
         return first
     accepts = _ranked(names, accepted, "accepts fastest")
@@ -190,21 +189,17 @@ def _ranked(names: Mapping[str, str], ranking: Ranking, verb: str) -> str:
     """Return the verdict of a ranking; `verb` is what its winner does."""
     leaders = [names[name] for name in ranking.verdict.leaders]
     known = ranking.classes.get(ranking.verdict.leaders[0])
-    first = f"{leaders[0]} ({_worth(known)})" if known else leaders[0]
+    first = f"{leaders[0]} ({known.stamp}: {known.kept.text})" if known else leaders[0]
     match ranking.verdict.outcome:
         case Outcome.WIN:
             won = f"{first} {verb}, {_ahead(ranking)} ahead of the next"
-            return won + _first_shown(names, ranking)
+            return won + _first_shown(names, ranking) + _faster(ranking)
         case Outcome.LEVEL:
-            return f"{_listed(leaders)} are level within {LEVEL_TEXT}"
+            level = f" are level within {LEVEL_TEXT}{_faster(ranking)}"
+            return _listed(leaders) + level
         case Outcome.UNDECIDED:
             return _undecided(ranking.verdict, leaders, verb)
     return f"Only {first} has a rate"
-
-
-def _worth(known: KnownClass) -> str:
-    """Return what writes are worth, and how that is known."""
-    return f"{known.stamp}: {known.kept.text}"
 
 
 def _first_shown(names: Mapping[str, str], ranking: Ranking) -> str:
@@ -222,6 +217,12 @@ def _first_shown(names: Mapping[str, str], ranking: Ranking) -> str:
     ]
     text = " (the first whose class power cuts have shown is {})"
     return text.format(min(shown)[1]) if shown else ""
+
+
+def _faster(ranking: Ranking) -> str:
+    """Return who is faster than the first but not ranked, in brackets; or ""."""
+    texts = ranking.faster.get(ranking.verdict.leaders[0])
+    return f" ({'; '.join(texts)})" if texts else ""
 
 
 def _ahead(ranking: Ranking) -> str:

@@ -193,6 +193,57 @@ def test_a_multiple_is_of_the_whole_chart(tmp_path: Path) -> None:
     assert shown == ["2.00×", "10.00×"]
 
 
+def with_assertions(*engines: str) -> Callable[[Line], None]:
+    """Return a change: these engines have live assertions, and are not ranked."""
+
+    def change(line: Line) -> None:
+        if line["engine"] in engines:
+            line["build"] = {**line["build"], "assertions": "live"}
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("noise", "kept", "named"),
+    [
+        (0.01, LOSES_NEWEST, True),
+        (0.5, LOSES_NEWEST, False),
+        (0.01, "may be corrupt", False),
+    ],
+    ids=["faster", "perhaps faster", "keeps less"],
+)
+def test_a_leader_says_who_is_faster_but_not_ranked(
+    tmp_path: Path, noise: float, kept: str, named: bool
+) -> None:
+    def change(line: Line) -> None:
+        with_assertions("alpha")(line)
+        promising({**dict.fromkeys(PROMISES, LOSES_NEWEST), "alpha": kept})(line)
+
+    alpha = [1.0 + noise, 1.0, 1.0 - noise]
+    run = run_of(tmp_path, {"fillseq": {"alpha": alpha}}, change)
+    write = next(c for c in comparison.compare(run).charts if c.benchmark == "fillseq")
+    beta = next(row for row in write.rows if row.engine.name == "beta-tree")
+    assert write.accepted[0].winner == "beta-tree"
+    beside = "may lose the newest"
+    if named:
+        beside += "; Alpha is 2.00× as fast but not ranked: live assertions"
+        beside += "; Alpha finishes 2.00× as fast but not ranked: live assertions"
+    assert beta.beside == beside
+    assert ("Alpha is 2.00×" in sentences.chart_verdict(write)) == named
+    assert ("Alpha finishes 2.00×" in sentences.chart_verdict(write)) == named
+    assert f"[{beside}]" in markdown.render(run)
+    assert beside in tree(report_page.render(run)).at("glance").text
+
+
+def test_leaders_that_are_level_say_who_is_faster(tmp_path: Path) -> None:
+    usual = noisy(0.002, 15, beta_tree=2.0, gamma=2.0)
+    run = run_of(tmp_path, {}, with_assertions("alpha"), usual=usual)
+    read, *_ = comparison.compare(run).charts
+    assert read.accepted[0].verdict.outcome is Outcome.LEVEL
+    assert ["Alpha" in row.beside for row in read.rows] == [False, True, True]
+    assert "Alpha is 2.00×" in sentences.chart_verdict(read)
+
+
 REFUTED = KnownClass(LOSES_NEWEST, "D1", False, CONTRADICTED, 807, "durability")
 PROVED_CLASS = KnownClass(LOSES_NEWEST, "D2", False, PROVED, 881, "durability")
 
@@ -245,11 +296,7 @@ def test_a_winner_whose_class_was_not_found_names_the_first_whose_was(
 def test_an_engine_that_is_first_but_not_ranked_is_not_said_to_win_nothing(
     tmp_path: Path,
 ) -> None:
-    def change(line: Line) -> None:
-        if line["engine"] == "alpha":
-            line["build"] = {**line["build"], "assertions": "live"}
-
-    compared = compared_in(tmp_path, {}, change=change)
+    compared = compared_in(tmp_path, {}, change=with_assertions("alpha"))
     of_alpha = compared.standings[0]
     assert of_alpha.unranked == compared.charts
     line = sentences.standing_lines(compared)[0]
