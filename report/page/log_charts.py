@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.model.plan import Engine
+from report.model.run import Run
 from report.page.axes import Dot, LogScale, Tick, free_level, log_steps
 from report.published.published_figures import Page
 from report.terms import numbers
 from report.verdict.comparison import Chart, Comparison, Standing
+from report.verdict.contest import Contests
+from report.verdict.metric import ACCEPTED
 from report.words.sentences import chart_name
 
 # Marks closer than this share of the lane are drawn on different levels.
@@ -81,7 +85,7 @@ def strip(comparison: Comparison) -> Strip | None:
     return Strip(tuple(lanes), tuple(ticks))
 
 
-def dumbbells(comparison: Comparison, page: Page) -> Dumbbells | None:
+def dumbbells(run: Run, comparison: Comparison, page: Page) -> Dumbbells | None:
     """Return the dumbbells, or None if the run and the page share no chart."""
     charts = []
     for chart in comparison.charts:
@@ -97,6 +101,7 @@ def dumbbells(comparison: Comparison, page: Page) -> Dumbbells | None:
         return None
     scale = LogScale(_power_under(min(rates)), _power_under(max(rates)) * 10)
     groups = []
+    contests = Contests(run, ACCEPTED)
     for chart, pairs in charts:
         members = []
         for row, figure in pairs:
@@ -112,7 +117,8 @@ def dumbbells(comparison: Comparison, page: Page) -> Dumbbells | None:
                     scale.percent(now) if now else None,
                 )
             )
-        groups.append(Dumbbell(chart, tuple(members), _order(members)))
+        order = _order(chart, members, contests)
+        groups.append(Dumbbell(chart, tuple(members), order))
     ticks = [
         Tick(scale.percent(n), numbers.label(n))
         for n in log_steps(scale.first, scale.last)
@@ -144,15 +150,30 @@ def _offset_px(level: int) -> int:
     return _LEVEL_PX * (steps if level % 2 else -steps)
 
 
-def _order(pairs: Sequence[Pair]) -> str:
-    """Return whether the engines rank in the same order in both, as text, or ""."""
-    both = [p for p in pairs if p.published and p.now]
-    if len(both) < 2:
+def _order(chart: Chart, pairs: Sequence[Pair], contests: Contests) -> str:
+    """Return whether the published order is shown again, as text, or "".
+
+    It is changed if a lead is shown the other way, and undecided if one is not shown.
+    """
+    both = [pair for pair in pairs if pair.published and pair.now]
+    leads = [
+        (first.engine.name, other.engine.name)
+        for first, other in itertools.permutations(both, 2)
+        if (first.published or 0) > (other.published or 0)
+    ]
+    if not leads:
         return ""
-    then = sorted(both, key=lambda p: -(p.published or 0))
-    now = sorted(both, key=lambda p: -(p.now or 0))
-    same = [p.engine.name for p in then] == [p.engine.name for p in now]
-    return "order of engines: same" if same else "order of engines: changed"
+    if any(_is_shown(chart, other, first, contests) for first, other in leads):
+        return "order of engines: changed"
+    is_same = all(_is_shown(chart, first, other, contests) for first, other in leads)
+    return f"order of engines: {'same' if is_same else 'undecided'}"
+
+
+def _is_shown(chart: Chart, one: str, other: str, contests: Contests) -> bool:
+    """Return True if an engine is shown to be faster than another; both are ranked."""
+    is_compared = any({one, other} <= r.medians_ns.keys() for r in chart.accepted)
+    key = chart.scenario.name, chart.benchmark
+    return is_compared and contests.lead(key, one, other) is not None
 
 
 def _power_under(rate: float) -> float:

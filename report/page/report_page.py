@@ -52,7 +52,7 @@ def render(run: Run) -> str:
     compared = overview.joined(compared, tables_of_rows)
     page, tables = published_comparison.rates(run), published_comparison.tables(run)
     swept = sweeps.sweeps(compared)
-    dumbbells = log_charts.dumbbells(compared, page) if page else None
+    dumbbells = log_charts.dumbbells(run, compared, page) if page else None
     is_grouped = any(table.groups for table in tables_of_rows)
     courses = any(m.record.get("course") for m in run.measurements)
     by_machine = machine_ratios.machine_charts(run, compared)

@@ -1,11 +1,17 @@
 """The published page of 2011 as data: complete, as printed, misprints included."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from report.page import log_charts
 from report.published import published_figures
+from report.published.published_figures import PublishedFigure
 from report.terms.documents import ResultsError
+from report.verdict import comparison
+from tests.verdicts.test_contest import NS, Line, noisy, run_of
 
 PAGE = published_figures.load("leveldb-2011")
 BASELINES = [f for f in PAGE.figures.values() if f.scenario == "baseline"]
@@ -100,3 +106,52 @@ def test_a_clean_page_has_no_misprint(tmp_path: Path) -> None:
         'machine = "m"\nnotes = []\n[versions]\n'
     )
     assert published_figures.misprints(published_figures.load("clean", tmp_path)) == ()
+
+
+def alpha_is_not_ranked(line: Line) -> None:
+    if line["engine"] == "alpha":
+        line["build"] = {**line["build"], "assertions": "live"}
+
+
+def alpha_reads_from_the_device(line: Line) -> None:
+    if line["engine"] == "alpha":
+        line["storage_read_bytes"] = line["live_bytes"]
+
+
+CLOSE = noisy(0.1, beta_tree=1.05)
+
+
+@pytest.mark.usefixtures("ranked_short_cells")
+@pytest.mark.parametrize(
+    ("published", "times", "change", "expected"),
+    [
+        ("alpha beta-tree gamma", {}, None, "same"),
+        ("beta-tree alpha gamma", {}, None, "changed"),
+        ("alpha beta-tree gamma", CLOSE, None, "undecided"),
+        ("beta-tree alpha gamma", CLOSE, None, "undecided"),
+        ("gamma beta-tree alpha", CLOSE, None, "changed"),
+        ("beta-tree gamma", {}, alpha_is_not_ranked, "same"),
+        ("alpha beta-tree gamma", {}, alpha_is_not_ranked, "undecided"),
+        ("beta-tree alpha gamma", {}, alpha_is_not_ranked, "undecided"),
+        ("alpha", {}, None, ""),
+        ("alpha beta-tree", {}, alpha_reads_from_the_device, "undecided"),
+    ],
+)
+def test_the_published_order_is_compared_with_what_is_shown(
+    tmp_path: Path,
+    published: str,
+    times: NS,
+    change: Callable[[Line], None] | None,
+    expected: str,
+) -> None:
+    """Today Alpha is faster than Beta Tree, and both are than Gamma."""
+    run = run_of(tmp_path, {"readseq": times}, change)
+    figures = [
+        PublishedFigure("baseline", "readseq", name, 1000.0 / place, "", None, "1.")
+        for place, name in enumerate(published.split(), 1)
+    ]
+    page = replace(PAGE, figures={figure.key: figure for figure in figures})
+    drawn = log_charts.dumbbells(run, comparison.compare(run), page)
+    assert drawn is not None
+    (chart,) = drawn.groups
+    assert chart.order.rpartition(" ")[2] == expected
