@@ -14,6 +14,10 @@ def git(folder: Path, *words: str) -> list[str]:
     return completed.stdout.splitlines()
 
 
+def test_no_page_is_published_since_the_rules_of_its_verdicts_change() -> None:
+    assert git(ROOT, "ls-files", "results/*.html") == []
+
+
 def test_a_new_run_is_not_in_git_until_it_is_published(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet")
     results = tmp_path / "results"
