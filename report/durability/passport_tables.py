@@ -87,9 +87,9 @@ def found_text(entry: Entry) -> str:
     if proof["kind"] == NOT_TRIED:
         why = ": the driver is broken" if entry["driver_fails"] else ""
         return f"{NOT_TRIED}{why}"
-    return stamp(
-        found["class"], found["may_be_corrupt"], proof["kind"], proof["states"]
-    )
+    class_found = found["class"], found["may_be_corrupt"]
+    documented = entry["documented"]["class"]
+    return stamp(*class_found, documented, proof["kind"], proof["states"])
 
 
 def covers_text(entry: Entry) -> str:

@@ -16,6 +16,7 @@ CLASS_OF_PROMISE = {LOSES_NOTHING: "D3", LOSES_NEWEST: "D2", MAY_BE_CORRUPT: "D1
 PROVED, CONTRADICTED, DOCUMENTED = "proved", "contradicted", "as documented"
 PROOFS = (PROVED, CONTRADICTED, DOCUMENTED)
 NOT_TRIED = "not tried"  # nothing can be said, also of the documented class
+_FOUND = "found"  # a class other than the documented one, which it does not contradict
 _DURABLE = "durable"
 
 
@@ -62,7 +63,9 @@ class KnownClass:
     @property
     def stamp(self) -> str:
         """The class and its proof in words."""
-        return stamp(self.name, self.may_be_corrupt, self.proof, self.states)
+        documented = CLASS_OF_PROMISE.get(self.promise, "")
+        found = self.name, self.may_be_corrupt
+        return stamp(*found, documented, self.proof, self.states)
 
     @property
     def is_shown(self) -> bool:
@@ -89,9 +92,16 @@ def class_text(name: str, may_be_corrupt: bool) -> str:
     return f"{name}{'x' if may_be_corrupt else ''}" if name else "–"
 
 
-def stamp(name: str, may_be_corrupt: bool, proof: str, states: int) -> str:
-    """Return such as "D3 proved (1,412 states)" or "D2 as documented"."""
-    text = f"{class_text(name, may_be_corrupt)} {proof}"
+def stamp(
+    name: str, may_be_corrupt: bool, documented: str, proof: str, states: int
+) -> str:
+    """Return such as "D3 proved (1,412 states)" or "D2 as documented".
+
+    Only what is `documented` (a class, or "") is proved: "D0x found (651 states)".
+    """
+    found = class_text(name, may_be_corrupt)
+    is_other = bool(documented) and found != documented
+    text = f"{found} {_FOUND if is_other and proof != CONTRADICTED else proof}"
     return f"{text} ({numbers.count(states, 'state')})" if states else text
 
 
@@ -100,22 +110,22 @@ def class_of(
 ) -> KnownClass | None:
     """Return the class of a line that writes; None for one without a promise.
 
-    It is the one that was found, which may contradict the promise, or else the
-    documented one.  `passports` are those of its engine, by level.  One with another
-    promise is of other settings, and does not count.
+    It is the one that keeps less: the documented one, or the one that was found.
+    `passports` are those of its engine, by level.  One with another promise is of other
+    settings, and does not count.
     """
     promise = str(record.get("promise"))
-    documented = CLASS_OF_PROMISE.get(promise, "")
-    if not documented:
+    name = CLASS_OF_PROMISE.get(promise)
+    if name is None:
         return None
+    corrupt = name.endswith("x")
+    documented = KnownClass(promise, name.rstrip("x"), corrupt, DOCUMENTED, 0, "")
     options = record.get("options") or {}
     level = _DURABLE if options.get("sync") else options.get("durability")
     known = passports.get(str(level))
     if known is None or known.promise != promise:
-        corrupt = documented.endswith("x")
-        name = documented.rstrip("x")
-        return KnownClass(promise, name, corrupt, DOCUMENTED, 0, "")
-    return known
+        return documented
+    return min(known, documented, key=lambda of: of.kept)
 
 
 def class_of_cell(

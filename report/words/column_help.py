@@ -51,7 +51,7 @@ LATER: Columns = (
 )
 DURABILITY: Columns = (
     ("promise", "what a crash of the machine may cost, as the engine documents it"),
-    ("class", "what was found by cutting the power: report/docs/DURABILITY.md"),
+    ("class", "the lower of what is documented and found: report/docs/DURABILITY.md"),
     ("barriers", "flushes and durable writes in the loop and the flush"),
     ("per op", "the same per operation"),
     ("later", "the same in settle and close"),

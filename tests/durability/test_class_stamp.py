@@ -68,6 +68,22 @@ def test_a_passport_of_another_promise_is_of_other_settings() -> None:
     assert stamp_of(line("may be corrupt"), {"buffered": PROVED}) == "D1x as documented"
 
 
+@pytest.mark.parametrize(
+    ("promise", "found", "text"),
+    [
+        ("may be corrupt", "D2", "D1x as documented"),
+        (NEWEST, "D3", "D2 as documented"),
+        (NEWEST, "D2", SHOWN),
+        (NEWEST, "D0", "D0 found (1,412 states)"),
+    ],
+)
+def test_the_lower_class_counts_and_only_a_documented_one_is_proved(
+    promise: str, found: str, text: str
+) -> None:
+    known = replace(PROVED, promise=promise, name=found)
+    assert stamp_of(line(promise), {"buffered": known}) == text
+
+
 def test_a_read_has_no_class_whatever_is_known() -> None:
     assert stamp_of(line(None), {"buffered": PROVED}) == ""
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from report.durability.passport import passport_of
+from report.durability.passport_tables import found_text
 from report.terms.class_stamp import LOSES_NEWEST, LOSES_NOTHING, MAY_BE_CORRUPT
 from report.terms.documents import validate
 from tests.builders.synthetic_durability import (
@@ -57,6 +58,8 @@ def test_the_worst_state_decides_the_class(
     one = entry(after_cuts(**counts), promise)
     assert (one["found"]["class"], one["found"]["may_be_corrupt"]) == found
     assert one["proof"] == {"kind": proof, "states": sum(counts.values())}
+    is_documented = one["documented"]["class"] == found[0] + "x" * found[1]
+    assert ("proved" in found_text(one)) == is_documented
 
 
 def test_what_is_lost_with_the_process_is_d0() -> None:

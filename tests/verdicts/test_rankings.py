@@ -13,7 +13,13 @@ from report.model.plan import CellName
 from report.model.run import Cell, Measurement
 from report.page import report_page
 from report.terms import numbers
-from report.terms.class_stamp import CONTRADICTED, LOSES_NEWEST, PROVED, KnownClass
+from report.terms.class_stamp import (
+    CONTRADICTED,
+    LOSES_NEWEST,
+    MAY_BE_CORRUPT,
+    PROVED,
+    KnownClass,
+)
 from report.verdict import comparison
 from report.verdict.comparison import Chart
 from report.verdict.metric import ACCEPTED, TAIL, Outcome
@@ -249,8 +255,10 @@ PROVED_CLASS = KnownClass(LOSES_NEWEST, "D2", False, PROVED, 881, "durability")
 
 
 def writes_of(folder: Path, known: dict[str, KnownClass]) -> Chart:
-    """Return the chart of writes that may lose the newest, with these passports."""
-    run = run_of(folder, {}, promising(dict.fromkeys(PROMISES, LOSES_NEWEST)))
+    """Return the chart of writes, with these passports; others may lose the newest."""
+    promises = dict.fromkeys(PROMISES, LOSES_NEWEST)
+    promises |= {engine: of.promise for engine, of in known.items()}
+    run = run_of(folder, {}, promising(promises))
     engines = tuple(
         replace(e, passports={"buffered": known[e.name]} if e.name in known else {})
         for e in run.plan.engines
@@ -271,6 +279,19 @@ def test_an_engine_is_ranked_as_what_was_found_when_the_power_was_cut(
     text = sentences.chart_verdict(write)
     assert "Alpha (D1 contradicted (807 states): may lose any write) wins" in text
     assert "is Gamma)" in text
+
+
+def test_an_engine_is_ranked_as_it_documents_if_no_cut_was_as_bad(
+    tmp_path: Path,
+) -> None:
+    """However many states lost less: nobody has promised that."""
+    harmless = replace(PROVED_CLASS, promise=MAY_BE_CORRUPT)
+    write = writes_of(tmp_path, {"alpha": harmless})
+    assert [(r.group, r.winner, [*r.medians_ns]) for r in write.accepted] == [
+        ("", "alpha", ["alpha", "beta-tree", "gamma"]),
+        ("loses at most the newest", "beta-tree", ["beta-tree", "gamma"]),
+    ]
+    assert write.accepted[0].beside("alpha") == MAY_BE_CORRUPT
 
 
 @pytest.mark.parametrize(
