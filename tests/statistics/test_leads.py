@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.stats import binom, norm
 from report.stats import leads
 from report.stats.aligned_ranks import Floats
 from report.stats.leads import Leads
+from tests.places import ROOT
 from tests.statistics.error_rates import Rate, rate
 from tests.statistics.lead_rates import (
     CELLS,
@@ -79,14 +81,36 @@ def test_a_lead_is_one_in_nearly_every_round(rounds: int, lost: int) -> None:
     assert binom.cdf(lost, rounds, 0.5) < 0.07
 
 
-def test_in_few_rounds_the_worst_must_exceed_more_than_the_spread_explains() -> None:
-    times = [[0.0, 0.0, 0.0], [0.0, 0.2, 0.3]]
-    least = float(led(times).least[0, 1])
-    times[1][0] = 1.6 * least
-    assert not led(times).in_rounds[0, 1]
-    times[1][0] = 1.8 * least
-    assert led(times).in_rounds[0, 1]
-    assert not led(times).in_rounds[1, 0]
+# A row of the table of METHODOLOGY about few rounds.
+FEW = re.compile(r"^\| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) \|$", re.MULTILINE)
+
+
+def few_rounds() -> list[tuple[int, int, int, float]]:
+    """Return the rounds, those that may be lost, the worst others, and the factor."""
+    text = (ROOT / "report/docs/METHODOLOGY.md").read_text("utf-8")
+    rows = FEW.findall(text)
+    return [(int(n), int(lost), int(worst), float(x)) for n, lost, worst, x in rows]
+
+
+def test_the_rule_of_few_rounds_is_documented_for_each_number_of_rounds() -> None:
+    assert [rounds for rounds, *_ in few_rounds()] == [3, 4, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize(("rounds", "lost", "worst", "factor"), few_rounds())
+def test_in_few_rounds_the_worst_must_lead_by_what_is_documented(
+    rounds: int, lost: int, worst: int, factor: float
+) -> None:
+    def is_ahead(mean: float, behind: int) -> bool:
+        """The last of the worst makes up for the others, which are a tenth of it."""
+        few = [mean / 10] * (worst - 1)
+        counted = [*few, worst * mean - sum(few)]
+        ratios = [-9.0] * behind + counted + [9.0] * (rounds - behind - worst)
+        return bool(led([[0.0] * rounds, ratios]).in_rounds[0, 1])
+
+    limit = factor * float(led([[0.0] * rounds] * 2).least[0, 1])
+    assert is_ahead(1.01 * limit + 1e-6, lost)
+    assert not is_ahead(0.99 * limit - 1e-6, lost)
+    assert not is_ahead(1.0, lost + 1)
 
 
 @pytest.mark.parametrize(
