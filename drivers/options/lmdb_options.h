@@ -22,8 +22,8 @@ DEFINE_uint64(map_size, 64ull << 30,
 DEFINE_bool(writemap, false,
             "write to the map instead of by system calls (MDB_WRITEMAP)");
 DEFINE_bool(mapasync, false,
-            "with --writemap, and if --durability=buffered: start to write back "
-            "at each commit (MDB_MAPASYNC) instead of never (MDB_NOSYNC)");
+            "with --writemap and --durability=buffered: start to write back at "
+            "each commit (MDB_MAPASYNC) instead of never (MDB_NOSYNC)");
 DEFINE_bool(nordahead, false, "no read-ahead of the system (MDB_NORDAHEAD)");
 DEFINE_bool(nomeminit, false,
             "do not clear memory that is written out (MDB_NOMEMINIT)");
@@ -47,15 +47,17 @@ inline constexpr struct {
     {"nometasync", MDB_NOMETASYNC}, {"nordahead", MDB_NORDAHEAD},
     {"nosync", MDB_NOSYNC},         {"writemap", MDB_WRITEMAP}};
 
-// Returns the flags of mdb_env_open().  --mapasync acts on buffered writes alone,
-// since it loses as much.  Throws Unsupported without the map that it needs.
+// Returns the flags of mdb_env_open().  Throws Unsupported for --mapasync where
+// LMDB would ignore it, or would lose what the durability promises.
 inline unsigned FlagsOf(Durability durability) {
   constexpr unsigned kSyncFlags[] = {MDB_NOSYNC, MDB_NOMETASYNC, 0};
   unsigned flags = kSyncFlags[static_cast<int>(durability)];
-  if (FLAGS_mapasync && !FLAGS_writemap)
-    throw Unsupported("--mapasync: only with --writemap");
-  if (FLAGS_mapasync && durability == Durability::kBuffered)
+  if (FLAGS_mapasync) {
+    if (!FLAGS_writemap || durability != Durability::kBuffered)
+      throw Unsupported(
+          "--mapasync: only with --writemap and --durability=buffered");
     flags = MDB_MAPASYNC;
+  }
   return flags | (FLAGS_writemap ? MDB_WRITEMAP : 0u) |
          (FLAGS_nordahead ? MDB_NORDAHEAD : 0u) |
          (FLAGS_nomeminit ? MDB_NOMEMINIT : 0u);

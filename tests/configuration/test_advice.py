@@ -8,13 +8,14 @@ import pytest
 from report.config.config_types import ScenarioConfig
 from report.config.configuration import load
 from report.config.toml_table import ConfigError
+from report.terms.row_settings import DEFAULTS
 from report.terms.rulebook import BENCHMARKS
 from scripts.planning.settings import resolve_flags
 from tests.places import ROOT
 
 CONFIG = load(ROOT / "configs")
 # Whose documentation advises nothing that is a setting: drivers/{rust,java}/ENGINES.md.
-UNADVISED = {"iq80-leveldb", "persy", "redb", "xodus"}
+UNADVISED = {"iq80-leveldb", "mvstore", "persy", "redb", "xodus"}
 ENGINE = """
 [[engine]]
 name = "one"
@@ -58,7 +59,8 @@ OF_MEMORY = {
 # The same, for one engine: its documentation advises it for one kind of data alone.
 OF_MEMORY_FOR = {
     "leveldb": {"bloom_bits"},
-    "lmdb": {"nordahead", "writemap", "mapasync"},
+    "lmdb": {"nordahead", "writemap"},
+    "rocksdb": {"cache_type", "max_background_jobs"},
 }
 
 
@@ -91,16 +93,23 @@ def test_a_filter_is_advised_for_leveldb_only_where_data_exceed_memory() -> None
 # Whose libraries compress nothing unless they are told to.
 PLAIN = {
     *("treedb", "hashdb", "tkrzw-tree", "tkrzw-hash", "tokyo-bdb", "tokyo-hdb"),
-    *("wiredtiger", "mvstore"),
+    *("wiredtiger", "mvstore", "surrealkv"),
 }
 
 
 @pytest.mark.parametrize("name", sorted(PLAIN))
-def test_no_advised_row_compresses_without_advice(name: str) -> None:
-    rows = [e for e in CONFIG.engines.values() if e.variant_of == name and e.advice]
-    assert rows
+def test_no_row_compresses_without_advice_but_those_of_2011(name: str) -> None:
+    """A row of defaults, or of advice, has a codec only if its engine would."""
+    rows = [CONFIG.engines[name]]
+    rows += [e for e in CONFIG.engines.values() if e.variant_of == name and e.advice]
+    assert (len(rows) == 1) == (name in UNADVISED)
     for row in rows:
-        assert row.flags["compression"] is False, row.name
+        found = {
+            scenario: resolve_flags(CONFIG.scenarios[scenario], row, {}, {}, None)
+            for scenario in ("db-bench", "advised", "baseline")
+        }
+        assert [flags["compression"] for flags in found.values()] == [False, False, True]
+    assert CONFIG.settings_of(rows[0], CONFIG.scenarios["db-bench"]) == DEFAULTS
 
 
 @pytest.mark.parametrize(

@@ -115,9 +115,11 @@ def test_every_row_of_a_suite_is_as_advised_or_labelled(suite: Any) -> None:
                 assert is_floor or source in ("advised", "defaults", *CONFIG.engines)
 
 
-def test_rows_with_defaults_set_nothing() -> None:
+def test_rows_with_defaults_set_nothing_but_that_nothing_is_compressed() -> None:
+    """Executables compress unless they are told not to; not all of their engines do."""
     for scenario in CONFIG.scenarios.values():
         for row in CONFIG.engines.values():
             if CONFIG.settings_of(row, scenario) == "defaults":
-                assert set(row.flags) <= {"engine_defaults"}
+                assert set(row.flags) <= {"engine_defaults", "compression"}
+                assert not row.flags.get("compression")
                 assert not scenario.settings.get(row.name)

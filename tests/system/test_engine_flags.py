@@ -62,7 +62,6 @@ ADVISED = {
     },
     "lmdb": {
         "writemap": ("writemap", "true"),
-        "mapasync": ("mapasync", "true"),
         "append": ("append", "true (as requested)"),
     },
     "mdbx": {
@@ -92,7 +91,11 @@ LARGER = {
     "rocksdb": {
         name: setting
         for name, setting in ADVISED["rocksdb"].items()
-        if name not in ("compression_type", "bottommost_compression_type")
+        if name
+        not in (
+            *("max_background_jobs", "cache_type"),
+            *("compression_type", "bottommost_compression_type"),
+        )
     }
     | {
         "write_buffer_size": ("write_buffer_size", str(4 << 20)),
@@ -190,11 +193,6 @@ HONOURED = [
         "writemap=true mapasync=true",
         {"mapasync": "true", "nosync": "false", "writemap": "true"},
     ),
-    (
-        "lmdb",
-        "writemap=true mapasync=true durability=durable",
-        {"mapasync": "false", "nosync": "false", "writemap": "true"},
-    ),
     ("lmdb", "append=true", {"append": "true (as requested)"}),
     ("lmdb", "hold_read_txn=true", {"hold_read_txn": "true (as requested)"}),
 ]
@@ -287,6 +285,7 @@ def test_a_session_sees_what_other_threads_have_written(
         ("rocksdb", "--cache_type=clock", "expected lru_cache or hyper_clock_cache"),
         ("rocksdb", "--mmap_read --use_direct_reads", "allow_mmap_reads"),
         ("lmdb", "--mapasync", "only with --writemap"),
+        ("lmdb", "--mapasync --writemap --sync", "only with --writemap"),
     ],
 )
 def test_a_flag_that_cannot_be_honoured_is_refused(

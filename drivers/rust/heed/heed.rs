@@ -31,12 +31,6 @@ impl Engine for Heed {
         HOLD_READ_TXN,
         flag(c"map_size", c"uint64", c"68719476736", c"maximum size of the database, in bytes"),
         flag(c"writemap", c"bool", c"false", c"write through the memory map (MDB_WRITEMAP)"),
-        flag(
-            c"mapasync",
-            c"bool",
-            c"false",
-            c"with --writemap, and if writes are buffered: MDB_MAPASYNC instead of MDB_NOSYNC",
-        ),
         flag(c"append", c"bool", c"false", c"add keys at the end while they ascend (MDB_APPEND)"),
     ];
     const PROMISES: [Promise; 3] = [MayBeCorrupt, LosesNewest, LosesNothing];
@@ -45,17 +39,12 @@ impl Engine for Heed {
     type Value = View;
 
     fn open(options: &Options) -> Result<(Self, Vec<Setting>)> {
-        let (maps, map_async) = (options.flags.get(c"writemap"), options.flags.get(c"mapasync"));
-        if map_async && !maps {
-            return Err(Error::Unsupported("--mapasync: only with --writemap".into()));
-        }
         let mut flags = match options.durability {
-            Durability::Buffered if map_async => EnvFlags::MAP_ASYNC,
             Durability::Buffered => EnvFlags::NO_SYNC,
             Durability::Consistent => EnvFlags::NO_META_SYNC,
             Durability::Durable => EnvFlags::empty(),
         };
-        flags.set(EnvFlags::WRITE_MAP, maps);
+        flags.set(EnvFlags::WRITE_MAP, options.flags.get(c"writemap"));
         let mut open = EnvOpenOptions::new().read_txn_without_tls();
         open.map_size(options.flags.get(c"map_size"));
         open.max_readers(options.threads.max(125) as u32 + 1);
