@@ -148,7 +148,8 @@ class Contests:
                 group = (need, place[0] if len(places) > 1 else "")
                 text = ", ".join(filter(None, group))
                 ranking = self._ranking(chart, text, classes)
-                rivals = [e for e in entrants if e.is_rival_of(place, classes)]
+                least = [of.kept for of in classes.values() if of and need]
+                rivals = [e for e in entrants if e.is_rival(place, least)]
                 faster = self._faster(chart, ranking, rivals)
                 rankings.append(replace(ranking, off_best=off_best, faster=faster))
         return tuple(rankings)
@@ -195,7 +196,7 @@ class Contests:
         """Return which unranked engines are shown to be faster, for each leader."""
         verb = "finishes" if self._metric is FINISHED else "is"
         faster = {}
-        for leader in filter(ranking.is_led_by, ranking.verdict.leaders):
+        for leader in ranking.verdict.leaders:
             leads = [(e, self.lead(chart, e.engine.name, leader)) for e in rivals]
             texts = (
                 f"{rival.engine.title} {verb} {numbers.slower(lead)} as fast but not"

@@ -16,7 +16,7 @@ from report.model.run import Cell, Measured, Measurement
 from report.stats import steady_state
 from report.stats.steady_state import SteadyState
 from report.terms import numbers
-from report.terms.class_stamp import LOSES_NOTHING, KnownClass, class_of_cell
+from report.terms.class_stamp import LOSES_NOTHING, Kept, KnownClass, class_of_cell
 from report.terms.rulebook import WRITING_TYPES, Benchmark, Flags
 
 # Of timed work (loop and flush) in the median repetition.  In less time, one burst of
@@ -42,14 +42,14 @@ class Entrant:
     known: KnownClass | None  # what its writes keep
     unranked: str  # the reason, or ""
 
-    def is_rival_of(
-        self, place: tuple[str, bool], classes: Mapping[str, KnownClass | None]
-    ) -> bool:
-        """Return True if only its reason keeps it out of the ranking of these."""
+    def is_rival(self, place: tuple[str, bool], kept: Sequence[Kept]) -> bool:
+        """Return True if only its reason keeps it out of a ranking.
+
+        `kept` is what the ranked engines keep, [] if the ranking is open to all.
+        """
         if not self.unranked or self.place != place:
             return False
-        kept = [of.kept for of in classes.values() if of]
-        return self.known is None or self.known.kept >= min(kept)
+        return not kept or self.known is None or self.known.kept >= min(kept)
 
 
 def entrants(

@@ -71,7 +71,7 @@ def whose_settings(plan: Plan, engine: Engine, code: str) -> str:
     if code in published_figures.names():
         year = str(published_figures.origin(code).year)
         is_there = engine.measures in published_figures.engines(code)
-        return row_settings.words(code, year, only_sizes=not is_there)
+        return row_settings.words(code, year, is_there)
     source = next((e.title for e in plan.engines if e.name == code), code)
     return row_settings.words(code, source)
 

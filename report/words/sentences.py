@@ -19,8 +19,8 @@ from report.verdict.metric import FROM_DEVICE, LEVEL, ChartVerdict, Outcome, Ran
 
 # Source of the rates: ERROR_RATES.md.
 WIN_RULE = (
-    "wins: significantly faster than every other engine that keeps at least as much of"
-    " its writes in a crash of the machine, in ratios of the same round (where two are"
+    "wins: significantly faster than every other ranked engine that keeps at least as"
+    " much of its writes in a crash of the machine, in ratios of the same round (where two are"
     " equal and ahead of the others, one wins in up to 5 of 100 rankings; more often if"
     " it alone is far noisier than the run)"
 )
@@ -198,8 +198,8 @@ def _ranked(names: Mapping[str, str], ranking: Ranking, verb: str) -> str:
             level = f" are level within {LEVEL_TEXT}{_faster(ranking)}"
             return _listed(leaders) + level
         case Outcome.UNDECIDED:
-            return _undecided(ranking.verdict, leaders, verb)
-    return f"Only {first} has a rate"
+            return _undecided(ranking.verdict, leaders, verb) + _faster(ranking)
+    return f"Only {first} is ranked{_faster(ranking)}"
 
 
 def _first_shown(names: Mapping[str, str], ranking: Ranking) -> str:

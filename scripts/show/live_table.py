@@ -54,7 +54,8 @@ def legend_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     meanings = {
         glyphs.star: "wins: significantly faster than every engine that keeps as much"
         f" of its writes ({LEAST_REPETITIONS} or more repetitions, not all disturbed)",
-        glyphs.level: f"level with the best within {numbers.limit(LEVEL)}",
+        glyphs.level: f"level within {numbers.limit(LEVEL)} with the first of those"
+        " that keep as much",
         glyphs.spread: "spread: (max - min) / median",
         glyphs.times: "times slower than the best",
         glyphs.disturbed: titles.MEANINGS[titles.DISTURBED],

@@ -53,7 +53,7 @@ def test_each_matrix_has_its_own_columns(page: Element, part: str) -> None:
 
 def test_heads_say_whose_settings_a_row_has(page: Element) -> None:
     first, second = map(columns, page.at("glance").all("table"))
-    assert {head.text.rpartition(" 1.0 ")[2] for head in first} == {"sizes of 2011"}
+    assert {head.text.rpartition(" 1.0 ")[2] for head in first} == {"like 2011"}
     gamma, alpha = (head.text for head in second)
     assert gamma.endswith("defaults")
     assert alpha.count("advised") == 1
@@ -77,7 +77,7 @@ def test_tables_of_markdown_have_no_empty_columns(run: Run) -> None:
     text = markdown.render(run)
     assert "not planned" not in text
     rows = [line for line in text.splitlines() if line.startswith("| Benchmark")]
-    assert "Beta Tree (sizes of 2011)" in rows[0] and "as advised" not in rows[0]
+    assert "Beta Tree (like 2011)" in rows[0] and "as advised" not in rows[0]
     assert "Beta Tree" not in rows[-1] and "Gamma (defaults)" in rows[-1]
 
 
@@ -110,7 +110,7 @@ def test_what_each_row_had_is_next_to_the_charts(run: Run, page: Element) -> Non
 
 def test_tables_are_named_after_what_their_rows_share(run: Run, tmp_path: Path) -> None:
     tables = overview.row_tables(run.plan, comparison.compare(run))
-    titles = ["Sizes of 2011", "Defaults, as advised"]
+    titles = ["Like 2011", "Defaults, as advised"]
     assert [table.title for table in tables] == titles
     older = load_run(synthetic_run.write_run(tmp_path))  # which has no labels
     (table,) = overview.row_tables(older.plan, comparison.compare(older))
@@ -130,11 +130,11 @@ def test_the_settings_of_another_engine_are_named_after_it() -> None:
     [
         ("leveldb", "", "leveldb-2011", "settings of 2011"),
         ("leveldb-control", "leveldb", "leveldb-2011", "settings of 2011"),
-        ("lmdb", "", "leveldb-2011", "sizes of 2011"),
+        ("lmdb", "", "leveldb-2011", "like 2011"),
         ("leveldbjni", "", "leveldb-1.1", "settings of 2011"),
-        ("sqlite3", "", "leveldb-1.1", "sizes of 2011"),
+        ("sqlite3", "", "leveldb-1.1", "like 2011"),
         ("treedb", "", "kyoto-ceda", "settings of 2015"),
-        ("leveldb", "", "kyoto-ceda", "sizes of 2015"),
+        ("leveldb", "", "kyoto-ceda", "like 2015"),
     ],
 )
 def test_an_engine_without_a_published_row_has_only_the_sizes(
