@@ -29,7 +29,7 @@ Line = dict[str, Any]
 NS = dict[str, Sequence[float]]  # relative times of each repetition, by engine
 # The slowness of three engines in the order of EVEN, as multiples of 1 % noise.
 _PATTERN = ((0.0, 1.0, -1.0), (1.0, 0.0, -1.0), (-1.0, 0.0, 1.0))
-COMMITTED = ("all-engines", "20261130-032749-larger-than-memory")
+COMMITTED = ("all-engines", "20261130-105720-larger-than-memory")
 EVEN = {"alpha": 1.0, "beta-tree": 2.0, "gamma": 10.0}
 
 
