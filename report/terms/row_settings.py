@@ -2,8 +2,8 @@
 
 A code is ADVISED, DEFAULTS, or the name of published figures or of an engine, whose
 settings are repeated.  An engine that is not in those figures has their sizes, and those
-settings that apply to it.  "" means settings that only this configuration has, or an older
-plan.
+settings that apply to it.  "" means settings that only this configuration has, or an
+older plan.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ from report.verdict.metric import FROM_DEVICE, LEVEL, ChartVerdict, Outcome, Ran
 # Source of the rates: ERROR_RATES.md.
 WIN_RULE = (
     "wins: significantly faster than every other ranked engine that keeps at least as"
-    " much of its writes in a crash of the machine, in ratios of the same round (where two are"
-    " equal and ahead of the others, one wins in up to 5 of 100 rankings; more often if"
-    " it alone is far noisier than the run)"
+    " much of its writes in a crash of the machine, in ratios of the same round (where"
+    " two are equal and ahead of the others, one wins in up to 5 of 100 rankings; more"
+    " often if it alone is far noisier than the run)"
 )
 LEVEL_TEXT = numbers.limit(LEVEL)
 NOT_OCCURRED = "the known failure did not occur"

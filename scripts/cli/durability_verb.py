@@ -242,12 +242,12 @@ def _suite(config: Config, folder: Path, name: str) -> DurabilitySuite:
         for scenario in rates.scenarios
     } | {"durable"}
     rows = config.rows(rates.scenarios, config.default_engines(rates))
-    own = {
+    of_rows = {
         f"{row}/{config.engines[row].flags[LEVEL]}"
         for row in chain.from_iterable(rows.values())
         if LEVEL in config.engines[row].flags
     }
-    globs = {f"*/{level}" for level in levels} | own
+    globs = {f"*/{level}" for level in levels} | of_rows
     settings = tuple(sorted(globs | _settings_of_rows(config, rows, levels)))
     return replace(whole, name=rates.name, title=rates.title, settings=settings)
 

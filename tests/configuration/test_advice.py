@@ -108,7 +108,11 @@ def test_no_row_compresses_without_advice_but_those_of_2011(name: str) -> None:
             scenario: resolve_flags(CONFIG.scenarios[scenario], row, {}, {}, None)
             for scenario in ("db-bench", "advised", "baseline")
         }
-        assert [flags["compression"] for flags in found.values()] == [False, False, True]
+        assert [flags["compression"] for flags in found.values()] == [
+            False,
+            False,
+            True,
+        ]
     assert CONFIG.settings_of(rows[0], CONFIG.scenarios["db-bench"]) == DEFAULTS
 
 
