@@ -6,7 +6,14 @@ from typing import Any
 
 from report.durability.passport import OUTCOMES
 from report.terms import numbers
-from report.terms.class_stamp import NOT_TRIED, PROOFS, stamp
+from report.terms.class_stamp import (
+    FOUND,
+    NOT_TRIED,
+    PROOFS,
+    class_text,
+    proof_word,
+    stamp,
+)
 from report.terms.text_table import TableRow, TextTable
 
 Entry = Mapping[str, Any]
@@ -205,14 +212,20 @@ def where(method: str, fs: str) -> str:
 def summary_sentence(passport: Mapping[str, Any]) -> str:
     """Return how many settings were tried, and with which result."""
     entries = passport["settings"]
-    proofs = [entry["proof"]["kind"] for entry in entries]
+    proofs = [_proof(entry) for entry in entries]
     tried = sum(entry["proof"]["states"] for entry in entries)
-    kinds = (*PROOFS, NOT_TRIED) if NOT_TRIED in proofs else PROOFS
+    kinds = (*PROOFS, *(kind for kind in (FOUND, NOT_TRIED) if kind in proofs))
     results = ", ".join(f"{proofs.count(proof)} {proof}" for proof in kinds)
     return (
         f"{numbers.count(len(entries), 'setting')},"
         f" {numbers.count(tried, 'state')} after a power cut: {results}"
     )
+
+
+def _proof(entry: Entry) -> str:
+    found = entry["found"]
+    text = class_text(found["class"], found["may_be_corrupt"])
+    return proof_word(text, entry["documented"]["class"], entry["proof"]["kind"])
 
 
 def _count(count: int | None) -> str:

@@ -61,8 +61,8 @@ def render(run: Run) -> str:
     blocks += [
         f"Rates are medians of {run.plan.repetitions}; in brackets: how many times "
         "slower than the best ranked rate of its chart, whatever a crash leaves of the "
-        "writes and wherever it reads from. “Finished” includes the work that was deferred. "
-        f"A rate in bold {escaped(sentences.WIN_RULE)}."
+        "writes and wherever it reads from. “Finished” includes the work that was "
+        f"deferred. A rate in bold {escaped(sentences.WIN_RULE)}."
         + "".join(f" {sign} {text}." for sign, text in sentences.legend(compared))
         + sentences.without_kill(run),
         *_machines(run, compared),

@@ -16,7 +16,7 @@ CLASS_OF_PROMISE = {LOSES_NOTHING: "D3", LOSES_NEWEST: "D2", MAY_BE_CORRUPT: "D1
 PROVED, CONTRADICTED, DOCUMENTED = "proved", "contradicted", "as documented"
 PROOFS = (PROVED, CONTRADICTED, DOCUMENTED)
 NOT_TRIED = "not tried"  # nothing can be said, also of the documented class
-_FOUND = "found"  # a class other than the documented one, which it does not contradict
+FOUND = "found"  # a class other than the documented one, which it does not contradict
 _DURABLE = "durable"
 
 
@@ -97,12 +97,17 @@ def stamp(
 ) -> str:
     """Return such as "D3 proved (1,412 states)" or "D2 as documented".
 
-    Only what is `documented` (a class, or "") is proved: "D0x found (651 states)".
+    See proof_word(): "D0x found (651 states)".
     """
     found = class_text(name, may_be_corrupt)
-    is_other = bool(documented) and found != documented
-    text = f"{found} {_FOUND if is_other and proof != CONTRADICTED else proof}"
+    text = f"{found} {proof_word(found, documented, proof)}"
     return f"{text} ({numbers.count(states, 'state')})" if states else text
+
+
+def proof_word(found: str, documented: str, proof: str) -> str:
+    """Return the proof of a class: only a `documented` one (or "") is proved."""
+    is_other = bool(documented) and found != documented
+    return FOUND if is_other and proof == PROVED else proof
 
 
 def class_of(

@@ -1,9 +1,9 @@
 """Whose settings a row of a report has, as a plan records it: the only list of them.
 
 A code is ADVISED, DEFAULTS, or the name of published figures or of an engine, whose
-settings are repeated.  An engine that is not in those figures has their sizes, and those
-settings that apply to it.  "" means settings that only this configuration has, or an
-older plan.
+settings are repeated.  An engine that is not in those figures has their sizes, and
+those settings that apply to it.  "" means settings that only this configuration has, or
+an older plan.
 """
 
 from __future__ import annotations

@@ -242,10 +242,12 @@ def _suite(config: Config, folder: Path, name: str) -> DurabilitySuite:
         for scenario in rates.scenarios
     } | {"durable"}
     rows = config.rows(rates.scenarios, config.default_engines(rates))
+    engines = [config.engines[row] for row in chain.from_iterable(rows.values())]
     of_rows = {
-        f"{row}/{config.engines[row].flags[LEVEL]}"
-        for row in chain.from_iterable(rows.values())
-        if LEVEL in config.engines[row].flags
+        f"{name}/{engine.flags[LEVEL]}"
+        for engine in engines
+        if LEVEL in engine.flags
+        for name in (engine.name, engine.executable)
     }
     globs = {f"*/{level}" for level in levels} | of_rows
     settings = tuple(sorted(globs | _settings_of_rows(config, rows, levels)))

@@ -1,12 +1,14 @@
 """The class of each setting, and its proof, from the trials of a run."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from report.durability.durability_folder import load_durability
 from report.durability.passport import passport_of
-from report.durability.passport_tables import found_text
+from report.durability.passport_tables import found_text, summary_sentence
 from report.terms.class_stamp import LOSES_NEWEST, LOSES_NOTHING, MAY_BE_CORRUPT
 from report.terms.documents import validate
 from tests.builders.synthetic_durability import (
@@ -19,6 +21,7 @@ from tests.builders.synthetic_durability import (
     trial,
     violation,
 )
+from tests.places import ROOT
 
 
 def entry(records: Sequence[Document], promise: str = LOSES_NOTHING) -> Any:
@@ -209,3 +212,16 @@ def test_figures_of_trials_are_put_together() -> None:
     assert (hole["count"], hole["method"], hole["fs"]) == (9, "log", "ext4")
     rows = {(row["method"], row["fs"]): row["tried"] for row in one["states"]}
     assert rows == {("shutdown", "ext4"): 10, ("log", "ext4"): 10, ("log", "xfs"): 10}
+
+
+def test_the_summary_counts_what_the_table_says() -> None:
+    recorded = load_durability(ROOT / "results/20261126-221628-durability-passport")
+    passport = passport_of(recorded.plan, recorded.trials)
+    words = [found_text(entry).split()[1] for entry in passport["settings"]]
+    counted = {"proved", "found", "contradicted"}
+    assert set(words) == counted
+    text = summary_sentence(passport)
+    assert {w: words.count(w) for w in counted} == {
+        word: int(number)
+        for number, word in re.findall(r"(\d+) (proved|found|contradicted)", text)
+    }
