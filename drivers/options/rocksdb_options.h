@@ -238,8 +238,8 @@ inline void Tune(rocksdb::Options& db, uint64_t cache_size) {
 // One that this version of RocksDB does not know is left out.  The cache is
 // described by its capacity in bytes and its class, the filter by its
 // identifier or "none", the rate limiter by its bytes per second or "none".
-// Throws as Check() does. REQUIRES: the tables are block-based and have a
-// cache, as by default
+// Throws as Check() does.
+// REQUIRES: the tables are block-based and have a cache, as by default
 inline Settings Describe(const rocksdb::Options& options) {
   std::string db, family;
   Check(GetStringFromDBOptions(&db, options));

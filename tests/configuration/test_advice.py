@@ -101,7 +101,7 @@ PLAIN = {
 def test_no_row_compresses_without_advice_but_those_of_2011(name: str) -> None:
     """A row of defaults, or of advice, has a codec only if its engine would."""
     rows = [CONFIG.engines[name]]
-    rows += [e for e in CONFIG.engines.values() if e.variant_of == name and e.advice]
+    rows += [e for n, e in CONFIG.engines.items() if n == f"{name}-advised"]
     assert (len(rows) == 1) == (name in UNADVISED)
     for row in rows:
         found = {

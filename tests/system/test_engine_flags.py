@@ -85,8 +85,14 @@ ADVISED = {
 # The same of the rows for data larger than memory.
 LARGER = {
     "leveldb": {"bloom_bits": ("bloom_bits", "10 (as requested)")},
-    "treedb": ADVISED["treedb"] | {"map_size": ("msiz", str(16 << 20))},
-    "hashdb": ADVISED["hashdb"] | {"map_size": ("msiz", str(16 << 20))},
+    **{
+        engine: {
+            "linear": ("opts", "6"),  # with the codec, which the scenarios turn off
+            "buckets_per_entry": ADVISED[engine]["buckets_per_entry"],
+            "map_size": ("msiz", str(16 << 20)),
+        }
+        for engine in ("treedb", "hashdb")
+    },
     "sqlite3": ADVISED["sqlite3"] | {"mmap_size": ("mmap_size", "0")},
     "rocksdb": {
         name: setting
