@@ -52,12 +52,13 @@ def signs_of(board: Board, cell: MeasuredCell, glyphs: Glyphs) -> str:
 def legend_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     """Return the meaning of the values and marks of a table, one sign a line."""
     meanings = {
-        glyphs.star: "wins: significantly faster than every engine that keeps as much"
-        f" of its writes ({LEAST_REPETITIONS} or more repetitions, not all disturbed)",
+        glyphs.star: "wins: significantly faster than every other ranked engine that"
+        f" keeps as much of its writes ({LEAST_REPETITIONS} or more repetitions, not"
+        " all disturbed)",
         glyphs.level: f"level within {numbers.limit(LEVEL)} with the first of those"
         " that keep as much",
         glyphs.spread: "spread: (max - min) / median",
-        glyphs.times: "times slower than the best",
+        glyphs.times: "times slower than the best ranked rate of the chart",
         glyphs.disturbed: titles.MEANINGS[titles.DISTURBED],
         glyphs.suspect: titles.MEANINGS[titles.SUSPECT],
     }
