@@ -7,7 +7,7 @@ from report.config.pinned_source import DistributionLibrary, PinnedSource
 from report.config.toml_table import ConfigError
 from report.terms.regime import Regime
 from report.terms.row_settings import ADVISED, DEFAULTS
-from report.terms.rulebook import BENCHMARKS, FLAGS, Flag
+from report.terms.rulebook import BENCHMARKS, FLAGS, Flag, Flags
 
 # Benchmarks that a scenario may list; an audit is not a measurement.
 MEASURED = tuple(b.name for b in BENCHMARKS.values() if b.kind != "verify")
@@ -190,11 +190,22 @@ class Config:
             for name in scenarios
         }
 
-    def settings_of(self, engine: EngineConfig, scenario: ScenarioConfig) -> str:
+    def settings_of(
+        self, engine: EngineConfig, scenario: ScenarioConfig, chosen: Flags
+    ) -> str:
         """Return whose settings an engine has in a scenario: see row_settings.py.
 
-        "" for settings of nobody, which only this configuration has.
+        "" for settings of nobody: only this configuration has them, or a flag of the
+        command line (`chosen`) replaces one.  The number of entries is no setting.
         """
+        source = self._source(engine, scenario)
+        own = {**engine.flags, **scenario.settings.get(engine.name, {})}
+        if source and source == scenario.settings_of:
+            own |= scenario.flags
+        changed = (f for f, to in chosen.items() if f != "num" and own.get(f, to) != to)
+        return "" if any(changed) else source
+
+    def _source(self, engine: EngineConfig, scenario: ScenarioConfig) -> str:
         if engine.role in (FLOOR, REFERENCE):
             return ""
         if engine.advice:

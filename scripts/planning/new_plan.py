@@ -173,6 +173,10 @@ def _planned_scenario(
 ) -> Scenario:
     scenario, chosen = config.scenarios[name], selection.chosen
     engines = [e for e in engines if e.measures in selection.rows[name]]
+    settings_of = {
+        e.name: config.settings_of(config.engines[e.measures], scenario, chosen)
+        for e in engines
+    }
     flags = {
         e.name: resolve_flags(
             scenario, config.engines[e.measures], suite.override, chosen, e.description
@@ -208,11 +212,7 @@ def _planned_scenario(
         family=scenario.family,
         swept=scenario.swept,
         regime=scenario.regime,
-        settings_of={
-            e.name: source
-            for e in engines
-            if (source := config.settings_of(config.engines[e.measures], scenario))
-        },
+        settings_of={row: source for row, source in settings_of.items() if source},
     )
 
 

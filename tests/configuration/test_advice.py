@@ -113,7 +113,7 @@ def test_no_row_compresses_without_advice_but_those_of_2011(name: str) -> None:
             False,
             True,
         ]
-    assert CONFIG.settings_of(rows[0], CONFIG.scenarios["db-bench"]) == DEFAULTS
+    assert CONFIG.settings_of(rows[0], CONFIG.scenarios["db-bench"], {}) == DEFAULTS
 
 
 @pytest.mark.parametrize(

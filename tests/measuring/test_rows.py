@@ -12,7 +12,8 @@ from tests.places import ROOT
 from tests.support.lab import Lab, make_lab
 
 CONFIG = load(ROOT / "configs")
-ADVICE = '[engine.flags]\nnum = 64\n[engine.advice]\nnum = "https://example.org"\n'
+SOURCE = '"https://example.org"'
+ADVICE = f"[engine.flags]\nvalue_size = 40\n[engine.advice]\nvalue_size = {SOURCE}\n"
 
 
 @pytest.fixture
@@ -60,12 +61,24 @@ def test_a_run_says_whose_settings_its_rows_have(lab: Lab) -> None:
     assert "one" in base["flags"] and "one" not in best["flags"]
 
 
+@pytest.mark.parametrize(
+    ("setting", "source"),
+    [("value_size=50", ""), ("value_size=40", "advised"), ("reads=9", "advised")],
+)
+def test_advice_that_the_command_line_replaces_is_nobody_s(
+    lab: Lab, setting: str, source: str
+) -> None:
+    assert lab.call("run", "lab", "-s", "best", "--set", setting).returncode == 0
+    (best,) = lab.plan()["scenarios"]
+    assert best["settings_of"].get("one-advised", "") == source
+    assert best["settings_of"]["two"] == "defaults"
+
+
 def test_settings_of_a_scenario_are_nobody_s(lab: Lab) -> None:
     lab.scenario("base", ["fillseq"], "[settings.one]\nvalue_size = 99\n")
     config = load(lab.root / "configs")
-    labels = [
-        config.settings_of(e, config.scenarios["base"]) for e in config.engines.values()
-    ]
+    base = config.scenarios["base"]
+    labels = [config.settings_of(e, base, {}) for e in config.engines.values()]
     assert labels == ["", "advised", "defaults", ""]
 
 
@@ -108,7 +121,7 @@ def test_every_row_of_a_suite_is_as_advised_or_labelled(suite: Any) -> None:
     for name, engines in CONFIG.rows(suite.scenarios, measured).items():
         scenario = CONFIG.scenarios[name]
         for row in (CONFIG.engines[engine] for engine in engines):
-            source = CONFIG.settings_of(row, scenario)
+            source = CONFIG.settings_of(row, scenario, {})
             is_floor = row.role == "floor"
             assert is_floor or source, f"{row.name} in {name}: whose settings?"
             if not suite.published:  # no settings of a page that is not next to it
@@ -119,7 +132,7 @@ def test_rows_with_defaults_set_nothing_but_that_nothing_is_compressed() -> None
     """Executables compress unless they are told not to; not all of their engines do."""
     for scenario in CONFIG.scenarios.values():
         for row in CONFIG.engines.values():
-            if CONFIG.settings_of(row, scenario) == "defaults":
+            if CONFIG.settings_of(row, scenario, {}) == "defaults":
                 assert set(row.flags) <= {"engine_defaults", "compression"}
                 assert not row.flags.get("compression")
                 assert not scenario.settings.get(row.name)
