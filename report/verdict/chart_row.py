@@ -112,9 +112,9 @@ class Row:
 
     @property
     def beside(self) -> str:
-        """What stands beside a leader, as Ranking.beside; "" if it does not lead."""
-        led = [r for r in (self.accepted, self.finished) if r and self.lead(r)]
-        texts = (text for r in led for text in r.beside(self.engine.name))
+        """What is shown next to its rates: see Ranking.beside."""
+        shown = [r for r in (self.accepted, self.finished) if r]
+        texts = (text for r in shown for text in r.beside(self.engine.name))
         return "; ".join(dict.fromkeys(texts))
 
     @property

@@ -29,7 +29,7 @@ from scripts.show.live_table import layout_for, table_lines
 from scripts.show.output import UNICODE
 from tests.builders import synthetic_records
 from tests.support.html_tree import tree
-from tests.verdicts.test_contest import Line, compared_in, noisy, run_of
+from tests.verdicts.test_contest import NS, Line, compared_in, noisy, run_of
 
 pytestmark = pytest.mark.usefixtures("ranked_short_cells")
 
@@ -170,6 +170,21 @@ def test_engines_are_ranked_with_all_that_keep_at_least_as_much(tmp_path: Path) 
     glance = tree(report_page.render(run)).at("glance")
     labels = [small.text for small in glance.all("small", "under")]
     assert labels.count("may be corrupt") == labels.count("may lose the newest") == 2
+    assert labels.count("loses nothing acknowledged") == 2  # Gamma, behind everybody
+
+
+def test_all_rankings_of_a_chart_have_its_spread(tmp_path: Path) -> None:
+    """Alpha and Beta keep more than Gamma, whose noise makes their lead too small."""
+    times: NS = {
+        "alpha": (1.0, 1.0, 1.0),
+        "beta-tree": (1.1, 1.105, 1.11),
+        "gamma": (10.0, 14.0, 7.0),
+    }
+    promises = dict.fromkeys(PROMISES, LOSES_NEWEST) | {"gamma": MAY_BE_CORRUPT}
+    change, quiet = promising(promises), noisy(0.0005)
+    run = run_of(tmp_path, {"fillseq": times}, change, usual=quiet)
+    write = next(c for c in comparison.compare(run).charts if c.benchmark == "fillseq")
+    assert [r.verdict.leaders for r in write.accepted] == [("alpha", "beta-tree")] * 2
 
 
 def test_a_multiple_is_of_the_whole_chart(tmp_path: Path) -> None:
