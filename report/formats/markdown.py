@@ -61,8 +61,9 @@ def render(run: Run) -> str:
     blocks += [
         f"Rates are medians of {run.plan.repetitions}; in brackets: how many times "
         "slower than the best ranked rate of its chart, whatever a crash leaves of the "
-        "writes and wherever it reads from. “Finished” includes the work that was "
-        f"deferred. A rate in bold {escaped(sentences.WIN_RULE)}."
+        "writes and wherever it reads from. Square brackets say what a crash leaves of "
+        "writes. “Finished” includes the work that was deferred. "
+        f"A rate in bold {escaped(sentences.WIN_RULE)}."
         + "".join(f" {sign} {text}." for sign, text in sentences.legend(compared))
         + sentences.without_kill(run),
         *_machines(run, compared),
@@ -145,8 +146,7 @@ def _figure(
     if lead == Outcome.WIN.value:
         rate = f"**{rate}**"
     elif lead and ranking:
-        doubt = ranking.verdict.doubt
-        place = [f"first, {doubt}" if doubt else lead]
+        place = [ranking.verdict.doubt or lead]
     if off_best and (off_best > 1 or not lead):
         place.append(numbers.slower(off_best))
     return f"{rate} ({', '.join(place)})" if place else rate

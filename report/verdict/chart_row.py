@@ -13,7 +13,7 @@ from report.published.published_figures import BASELINE
 from report.stats import repetition_stats, resources
 from report.stats.resources import Resources
 from report.terms import titles
-from report.terms.class_stamp import stamps_of
+from report.terms.class_stamp import class_of_cell, stamps_of
 from report.trust.known_failures import evidence_of
 from report.verdict import eligibility, metric, rate_findings
 from report.verdict.metric import Ranking, shown_by
@@ -112,9 +112,14 @@ class Row:
 
     @property
     def beside(self) -> str:
-        """What is shown next to its rates: see Ranking.beside."""
-        shown = [r for r in (self.accepted, self.finished) if r]
-        texts = (text for r in shown for text in r.beside(self.engine.name))
+        """What is shown next to its rate: what it keeps; of a leader Ranking.beside."""
+        known = class_of_cell(
+            (m.record for m in self.repetitions), self.engine.passports
+        )
+        texts = [known.kept.text] if known and self.engine.ranked else []
+        for ranking in (self.accepted, self.finished):
+            if ranking and self.lead(ranking):
+                texts += ranking.beside(self.engine.name)
         return "; ".join(dict.fromkeys(texts))
 
     @property
@@ -132,11 +137,6 @@ class Row:
     def ns_per_op(self) -> float | None:
         """Time of one operation at the median rate."""
         return 1e9 / self.summary.median if self.summary else None
-
-    @property
-    def space_amplification(self) -> float | None:
-        """Bytes on disk at the end, divided by the bytes of live entries."""
-        return self.used.space_amplification
 
     @property
     def truncated(self) -> Measurement | None:

@@ -204,26 +204,13 @@ class Ranking:
         return self.verdict.leaders[0] if won else ""
 
     def beside(self, engine: str) -> tuple[str, ...]:
-        """Return what is shown next to an engine.
+        """Return what is shown next to a leader, and who is faster but not ranked.
 
-        For a leader, what it keeps of its writes (of reads, the group), and who is
-        faster but not ranked.  For another engine, what it keeps if that is more than
-        the best of the chart keeps.
+        It is what a crash leaves of its writes; of reads, the group.
         """
         known = self.classes.get(engine)
-        if engine not in self.verdict.leaders:
-            return (known.kept.text,) if known and self._keeps_more(known) else ()
         text = known.kept.text if known else self.group
         return (*filter(None, [text]), *self.faster.get(engine, ()))
-
-    def _keeps_more(self, known: KnownClass) -> bool:
-        """Return True if a class keeps more than the best of the chart.
-
-        The best is in this ranking, or it keeps less than all that are.
-        """
-        best = min(self.off_best, key=lambda name: self.off_best[name], default="")
-        of_best = self.classes.get(best)
-        return of_best is None or known.kept > of_best.kept
 
     def is_led_by(self, engine: str) -> bool:
         """Return True if an engine wins or is level with the best."""

@@ -54,7 +54,7 @@ def verdict_rest(comparison: Comparison) -> str:
     if comparison.alone or not rankings:
         rest = [*_unranked(comparison), *_without_rate(comparison)]
         return " ".join([".", *rest])
-    won = sum(any(r.winner for r in chart.accepted) for chart in comparison.charts)
+    won = sum(any(r.winner for r in c.accepted + c.finished) for c in comparison.charts)
     sentences = [f": {won or 'none'} with a winner."]
     if len(rankings) > sum(bool(chart.accepted) for chart in comparison.charts):
         sentences.append(

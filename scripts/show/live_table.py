@@ -53,10 +53,10 @@ def legend_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
     """Return the meaning of the values and marks of a table, one sign a line."""
     meanings = {
         glyphs.star: "wins: significantly faster than every other ranked engine that"
-        f" keeps as much of its writes ({LEAST_REPETITIONS} or more repetitions, not"
-        " all disturbed)",
+        f" keeps at least as much of its writes ({LEAST_REPETITIONS} or more"
+        " repetitions, not all disturbed)",
         glyphs.level: f"level within {numbers.limit(LEVEL)} with the first of those"
-        " that keep as much",
+        " that keep at least as much",
         glyphs.spread: "spread: (max - min) / median",
         glyphs.times: "times slower than the best ranked rate of the chart",
         glyphs.disturbed: titles.MEANINGS[titles.DISTURBED],

@@ -1,5 +1,6 @@
 """The summary of a run, on stdout: table, failures, and how the time was spent."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, cast
@@ -10,7 +11,7 @@ from report.model.plan import LATENCY, CellName, Plan
 from report.model.record import Record
 from report.model.run import Run
 from report.terms import numbers
-from report.terms.class_stamp import stamps_of
+from report.terms.class_stamp import Kept, class_of_cell, stamps_of
 from report.terms.text_table import one_line
 from report.trust.judge import load_run
 from report.trust.known_failures import evidence_of
@@ -90,6 +91,28 @@ def shares_line(shares: TimeShares) -> str:
     return f"time      {numbers.duration(shares.wall_s)}: {text}"
 
 
+def _crash_lines(board: Board) -> list[Text]:
+    """Return which engines may lose what of their writes; [] if nothing is written."""
+    scenarios: dict[tuple[Kept, str], list[str]] = {}
+    for scenario, benchmark in board.plan.charts:
+        for engine in board.plan.engines:
+            cell = board.cell(engine.name, scenario.name, benchmark)
+            records = (m.record for m in cell.repetitions if cell.rates)
+            known = class_of_cell(records, engine.passports)
+            if known and engine.ranked:
+                place = known.kept, engine.title
+                scenarios.setdefault(place, []).append(scenario.name)
+    levels = Counter(title for _, title in scenarios)
+    names: dict[Kept, list[str]] = {}
+    for (kept, title), of in scenarios.items():
+        where = f" in {', '.join(dict.fromkeys(of))}" if levels[title] > 1 else ""
+        names.setdefault(kept, []).append(title + where)
+    return [
+        Text(f"crash     {kept.text}: {'; '.join(names[kept])}")
+        for kept in sorted(names)
+    ]
+
+
 def summary_lines(
     board: Board, width: int | None, glyphs: Glyphs, lines: Iterable[Record]
 ) -> list[Text]:
@@ -97,7 +120,7 @@ def summary_lines(
     layout = layout_for(board, width or _PIPE_WIDTH) or layout_for(board, 10_000)
     assert layout is not None
     shown = [*table_lines(board, layout, glyphs), Text("")]
-    shown += legend_lines(board, layout, glyphs)
+    shown += [*legend_lines(board, layout, glyphs), *_crash_lines(board)]
     for m in board.failures(known=True):
         which = " latency" if m.pass_ == LATENCY else ""
         reason = f"{m.cell}{which}: {one_line(m.reason)}"

@@ -369,8 +369,8 @@ def test_the_summary_names_failures_and_shares() -> None:
     assert "ERROR     b/base/fillrandom: synthetic failure" in text
     legend = text.index("median operations per second")
     assert text[legend + 1 : legend + 4] == [
-        "★ wins: significantly faster than every other ranked engine that keeps as much"
-        " of its writes (3 or more repetitions, not all disturbed)",
+        "★ wins: significantly faster than every other ranked engine that keeps at"
+        " least as much of its writes (3 or more repetitions, not all disturbed)",
         "± spread: (max - min) / median",
         "× times slower than the best ranked rate of the chart",
     ]

@@ -148,7 +148,7 @@ def test_times_outside_the_clock_are_medians(tmp_path: Path) -> None:
     assert (row.open_ns, row.settle_ns, row.close_ns) == (100, 400, 900)
     assert row.reopen_ns == 2000  # of those that were closed
     assert row.recover_ns == 4000  # of the one that was killed
-    assert row.space_amplification == pytest.approx(131072 / 116000)
+    assert row.used.space_amplification == pytest.approx(131072 / 116000)
     assert row.used.peak_space_amplification == pytest.approx(212992 / 116000)
     assert row.used.cpu_user_ns_per_op == pytest.approx(900_000)
 

@@ -27,6 +27,7 @@ from report.words import sentences
 from scripts.show.board import Board
 from scripts.show.live_table import layout_for, table_lines
 from scripts.show.output import UNICODE
+from scripts.show.run_summary import summary_lines
 from tests.builders import synthetic_records
 from tests.support.html_tree import tree
 from tests.verdicts.test_contest import NS, Line, compared_in, noisy, run_of
@@ -171,6 +172,24 @@ def test_engines_are_ranked_with_all_that_keep_at_least_as_much(tmp_path: Path) 
     labels = [small.text for small in glance.all("small", "under")]
     assert labels.count("may be corrupt") == labels.count("may lose the newest") == 2
     assert labels.count("loses nothing acknowledged") == 2  # Gamma, behind everybody
+    board = Board(run.plan, cells=dict(run.cells))
+    summary = [line.plain for line in summary_lines(board, 200, UNICODE, [])]
+    assert [line for line in summary if line.startswith("crash")] == [
+        "crash     may be corrupt: Alpha",
+        "crash     may lose the newest: Beta Tree",
+        "crash     loses nothing acknowledged: Gamma",
+    ]
+
+
+def test_each_rate_of_writes_says_what_they_keep(tmp_path: Path) -> None:
+    """Not only leaders, and those that keep more: Beta keeps the least."""
+    lost = KnownClass(MAY_BE_CORRUPT, "D0", True, PROVED, 651, "durability")
+    write = writes_of(tmp_path, {"alpha": PROVED_CLASS, "beta-tree": lost})
+    assert [row.beside for row in write.rows] == [
+        LOSES_NEWEST,
+        "may lose writes with the process",
+        LOSES_NEWEST,
+    ]
 
 
 def test_all_rankings_of_a_chart_have_its_spread(tmp_path: Path) -> None:
