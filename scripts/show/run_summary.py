@@ -100,17 +100,18 @@ def _crash_lines(board: Board) -> list[Text]:
             records = (m.record for m in cell.repetitions if cell.rates)
             known = class_of_cell(records, engine.passports)
             if known and engine.ranked:
-                place = known.kept, engine.title
+                place = known.kept, engine.name
                 scenarios.setdefault(place, []).append(scenario.name)
-    levels = Counter(title for _, title in scenarios)
-    names: dict[Kept, list[str]] = {}
-    for (kept, title), of in scenarios.items():
-        where = f" in {', '.join(dict.fromkeys(of))}" if levels[title] > 1 else ""
-        names.setdefault(kept, []).append(title + where)
-    return [
-        Text(f"crash     {kept.text}: {'; '.join(names[kept])}")
-        for kept in sorted(names)
-    ]
+    levels = Counter(name for _, name in scenarios)
+    engines: dict[Kept, dict[str, list[str]]] = {}
+    for (kept, name), of in scenarios.items():
+        where = f" (in {', '.join(dict.fromkeys(of))})" if levels[name] > 1 else ""
+        engines.setdefault(kept, {}).setdefault(where, []).append(name)
+    lines = []
+    for kept in sorted(engines):
+        parts = (", ".join(of) + where for where, of in engines[kept].items())
+        lines.append(Text(f"crash     {kept.text}: {'; '.join(parts)}"))
+    return lines
 
 
 def summary_lines(

@@ -175,9 +175,9 @@ def test_engines_are_ranked_with_all_that_keep_at_least_as_much(tmp_path: Path) 
     board = Board(run.plan, cells=dict(run.cells))
     summary = [line.plain for line in summary_lines(board, 200, UNICODE, [])]
     assert [line for line in summary if line.startswith("crash")] == [
-        "crash     may be corrupt: Alpha",
-        "crash     may lose the newest: Beta Tree",
-        "crash     loses nothing acknowledged: Gamma",
+        "crash     may be corrupt: alpha",
+        "crash     may lose the newest: beta-tree",
+        "crash     loses nothing acknowledged: gamma",
     ]
 
 
