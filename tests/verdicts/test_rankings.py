@@ -182,7 +182,7 @@ def test_engines_are_ranked_with_all_that_keep_at_least_as_much(tmp_path: Path) 
 
 
 def test_each_rate_of_writes_says_what_they_keep(tmp_path: Path) -> None:
-    """Not only leaders, and those that keep more: Beta keeps the least."""
+    """Whoever is behind says it, too: Beta keeps the least."""
     lost = KnownClass(MAY_BE_CORRUPT, "D0", True, PROVED, 651, "durability")
     write = writes_of(tmp_path, {"alpha": PROVED_CLASS, "beta-tree": lost})
     assert [row.beside for row in write.rows] == [
