@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from report.config.pinned_source import DistributionLibrary, PinnedSource
 from report.config.toml_table import ConfigError
 from report.terms.regime import Regime
-from report.terms.row_settings import ADVISED, DEFAULTS
+from report.terms.row_settings import ADVISED, DEFAULTS, REPLACED
 from report.terms.rulebook import BENCHMARKS, FLAGS, Flag, Flags
 
 # Benchmarks that a scenario may list; an audit is not a measurement.
@@ -25,6 +25,7 @@ MOST_REPEATS = 2  # retries of a disturbed repetition
 # Groups of engines that need no declaration; ORDERED depends on the executables.
 ALL, DEFAULT, ORDERED = "all", "default", "ordered"
 COMPUTED_GROUPS = (ALL, DEFAULT, ADVISED, ORDERED)
+_OF_THE_WORK = {"num", "durability"}  # flags that are no settings of an engine
 CONTROL_SUFFIX = "-control"  # of the name under which an engine is measured again
 
 
@@ -191,19 +192,19 @@ class Config:
         }
 
     def settings_of(
-        self, engine: EngineConfig, scenario: ScenarioConfig, chosen: Flags
+        self, engine: EngineConfig, scenario: ScenarioConfig, flags: Flags
     ) -> str:
         """Return whose settings an engine has in a scenario: see row_settings.py.
 
-        "" for settings of nobody: only this configuration has them, or a flag of the
-        command line (`chosen`) replaces one.  The number of entries is no setting.
+        `flags` are those that it gets there: REPLACED if they replace one of these
+        settings.  "" for settings that only this configuration has.
         """
         source = self._source(engine, scenario)
-        own = {**engine.flags, **scenario.settings.get(engine.name, {})}
-        if source and source == scenario.settings_of:
-            own |= scenario.flags
-        changed = (f for f, to in chosen.items() if f != "num" and own.get(f, to) != to)
-        return "" if any(changed) else source
+        published = scenario.flags if source == scenario.settings_of else {}
+        own = {**engine.flags, **published, **scenario.settings.get(engine.name, {})}
+        names = (own.keys() & flags.keys()) - _OF_THE_WORK
+        is_replaced = any(flags[name] != own[name] for name in names)
+        return REPLACED if source and is_replaced else source
 
     def _source(self, engine: EngineConfig, scenario: ScenarioConfig) -> str:
         if engine.role in (FLOOR, REFERENCE):

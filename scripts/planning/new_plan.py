@@ -173,14 +173,14 @@ def _planned_scenario(
 ) -> Scenario:
     scenario, chosen = config.scenarios[name], selection.chosen
     engines = [e for e in engines if e.measures in selection.rows[name]]
-    settings_of = {
-        e.name: config.settings_of(config.engines[e.measures], scenario, chosen)
-        for e in engines
-    }
     flags = {
         e.name: resolve_flags(
             scenario, config.engines[e.measures], suite.override, chosen, e.description
         )
+        for e in engines
+    }
+    settings_of = {
+        e.name: config.settings_of(config.engines[e.measures], scenario, flags[e.name])
         for e in engines
     }
     exclude = {e.name: scenario.exclude.get(e.measures) for e in engines}

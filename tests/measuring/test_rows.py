@@ -8,12 +8,19 @@ import pytest
 
 from report.config.configuration import load
 from report.config.toml_table import ConfigError
+from report.terms.row_settings import WORDS
+from scripts.planning.settings import resolve_flags
 from tests.places import ROOT
 from tests.support.lab import Lab, make_lab
 
 CONFIG = load(ROOT / "configs")
 SOURCE = '"https://example.org"'
-ADVICE = f"[engine.flags]\nvalue_size = 40\n[engine.advice]\nvalue_size = {SOURCE}\n"
+ADVICE = f"""
+[engine.flags]
+compression_ratio = 0.7
+[engine.advice]
+compression_ratio = {SOURCE}
+"""
 
 
 @pytest.fixture
@@ -63,15 +70,30 @@ def test_a_run_says_whose_settings_its_rows_have(lab: Lab) -> None:
 
 @pytest.mark.parametrize(
     ("setting", "source"),
-    [("value_size=50", ""), ("value_size=40", "advised"), ("reads=9", "advised")],
+    [
+        ("compression_ratio=0.8", "replaced"),
+        ("compression_ratio=0.7", "advised"),
+        ("reads=9", "advised"),
+    ],
 )
-def test_advice_that_the_command_line_replaces_is_nobody_s(
+def test_a_row_says_that_the_command_line_replaces_its_advice(
     lab: Lab, setting: str, source: str
 ) -> None:
     assert lab.call("run", "lab", "-s", "best", "--set", setting).returncode == 0
     (best,) = lab.plan()["scenarios"]
-    assert best["settings_of"].get("one-advised", "") == source
+    assert best["settings_of"]["one-advised"] == source
     assert best["settings_of"]["two"] == "defaults"
+
+
+def test_a_row_says_that_its_scenario_replaces_its_advice() -> None:
+    """The baseline has LZO for every engine of Kyoto, which nobody advises there."""
+    row, found = CONFIG.engines["treedb-advised"], {}
+    for name in ("baseline", "no-compression", "advised"):
+        scenario = CONFIG.scenarios[name]
+        flags = resolve_flags(scenario, row, {}, {}, None)
+        found[name] = CONFIG.settings_of(row, scenario, flags)
+    assert found.pop("baseline") == "replaced"
+    assert set(found.values()) == {"advised"}
 
 
 def test_settings_of_a_scenario_are_nobody_s(lab: Lab) -> None:
@@ -121,11 +143,12 @@ def test_every_row_of_a_suite_is_as_advised_or_labelled(suite: Any) -> None:
     for name, engines in CONFIG.rows(suite.scenarios, measured).items():
         scenario = CONFIG.scenarios[name]
         for row in (CONFIG.engines[engine] for engine in engines):
-            source = CONFIG.settings_of(row, scenario, {})
+            flags = resolve_flags(scenario, row, suite.override, {}, None)
+            source = CONFIG.settings_of(row, scenario, flags)
             is_floor = row.role == "floor"
             assert is_floor or source, f"{row.name} in {name}: whose settings?"
             if not suite.published:  # no settings of a page that is not next to it
-                assert is_floor or source in ("advised", "defaults", *CONFIG.engines)
+                assert is_floor or source in (*WORDS, *CONFIG.engines)
 
 
 def test_rows_with_defaults_set_nothing_but_that_nothing_is_compressed() -> None:

@@ -135,6 +135,7 @@ def test_the_settings_of_another_engine_are_named_after_it() -> None:
         ("sqlite3", "", "leveldb-1.1", "like 2011"),
         ("treedb", "", "kyoto-ceda", "settings of 2015"),
         ("leveldb", "", "kyoto-ceda", "like 2015"),
+        ("leveldb", "", "replaced", "partly replaced"),
     ],
 )
 def test_an_engine_without_a_published_row_has_only_the_sizes(
