@@ -17,6 +17,7 @@ import re
 
 from report.exchange.exported_cells import ExportedCell, samples
 from report.model.ab_plan import AbPlan
+from report.model.build_facts import essential
 from report.model.plan import CellName, Plan
 from report.model.run import Run
 from report.terms.text_table import one_line
@@ -35,7 +36,7 @@ def render(run: Run) -> str:
 
 def keys(plan: Plan | AbPlan) -> list[str]:
     """Return the keys of the file; benchstat compares files with equal keys only."""
-    facts = {f"machine-{key}": value for key, value in plan.machine.items()}
+    facts = {f"machine-{key}": value for key, value in essential(plan.machine).items()}
     facts |= {"method": plan.method, "suite": plan.suite.name}
     return [
         f"{_BREAKING.sub('-', key.lower().replace('_', '-'))}: {one_line(str(value))}"

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from report.exchange.exported_cells import ExportedCell, samples
+from report.model.build_facts import cpu_numbers, machine_key, usable_cpus
 from report.model.google_file import SCHEMA
 from report.model.plan import started_at
 from report.model.run import Measurement, Run
@@ -47,7 +48,7 @@ def render(run: Run) -> str:
 
 def _context(run: Run) -> dict[str, Any]:
     cpu, load = _part(run.environment, "cpu"), _part(run.environment, "load")
-    machine = json.dumps(run.plan.machine, sort_keys=True)
+    machine = machine_key(run.plan.machine)
     governor, mhz = cpu.get("governor", _UNKNOWN), _number(cpu.get("mhz"))
     averages = [_number(load.get(f"minutes_{n}")) for n in (1, 5, 15)]
     began = started_at(run.plan.run)
@@ -55,7 +56,7 @@ def _context(run: Run) -> dict[str, Any]:
         "date": began.isoformat() if began else None,
         "host_name": f"machine-{hashlib.sha256(machine.encode()).hexdigest()[:12]}",
         "executable": "kvmatrix",
-        "num_cpus": _number(cpu.get("logical_cpus")),
+        "num_cpus": usable_cpus({**cpu, **run.plan.machine}),
         "mhz_per_cpu": None if mhz is None else round(mhz),
         "cpu_scaling_enabled": None
         if governor == _UNKNOWN
@@ -82,18 +83,12 @@ def _caches(cpu: Mapping[str, Any]) -> list[dict[str, Any]]:
             "type": kind,
             "level": int(level),
             "size": int(size) << _SHIFTS[unit],
-            "num_sharing": _count(shared),
+            "num_sharing": len(cpu_numbers(shared)),
         }
         for level, kind, size, unit, shared in _CACHE.findall(
             str(cpu.get("caches", ""))
         )
     ]
-
-
-def _count(processors: str) -> int:
-    """Count the processors in a list like "0-3,8"."""
-    ranges = (part.partition("-") for part in processors.split(","))
-    return sum(int(last or first) - int(first) + 1 for first, _, last in ranges)
 
 
 def _is_debug(run: Run) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from report.model.build_facts import machine_key
 from report.model.judgement import Verdict
 from report.model.plan import CellName
 
@@ -83,7 +84,7 @@ class HistoryEntry:
     @cached_property
     def machine_key(self) -> str:
         """The machine's identity as text; only runs with equal keys are compared."""
-        return json.dumps(self.machine, sort_keys=True)
+        return machine_key(self.machine)
 
     @cached_property
     def by_name(self) -> Mapping[CellName, EntryCell]:

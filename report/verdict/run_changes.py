@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from report.model.build_facts import ALLOTTED
 from report.model.judgement import Judgement, Verdict
 from report.model.run import Run
 from report.stats.shifts import as_share
@@ -187,7 +188,7 @@ def compare_sources(
     limits = limits or Limits()
     differences = (
         *_of_mappings("", {"kind": base.kind}, {"kind": new.kind}),
-        *_of_mappings("", base.identity, new.identity),
+        *_of_mappings("", *_recorded(base.identity, new.identity)),
         *_of_cells(base, new),
     )
     if not differences and not base.cells.keys() & new.cells.keys():
@@ -205,6 +206,16 @@ def compare_sources(
     ]
     cells = _beyond_unchanged(cells)
     return ComparedRuns(base, new, limits, _with_q(cells), changes)
+
+
+def _recorded(*identities: Mapping[str, object]) -> list[dict[str, object]]:
+    """Return identities without facts of machines that an earlier run lacks."""
+    late = {
+        name
+        for name in (f"machine: {fact}" for fact in ALLOTTED)
+        if not all(name in identity for identity in identities)
+    }
+    return [{k: v for k, v in of.items() if k not in late} for of in identities]
 
 
 def _of_mappings(

@@ -32,6 +32,7 @@ from report.verdict.ab_verdicts import suspects
 from scripts.ab.ab_schedule import shuffled
 from scripts.fleet.merged_machines import (
     check_known,
+    check_same_machines,
     common_harness,
     environment_of,
     in_common,
@@ -98,6 +99,7 @@ def merged_ab(
                 " merge only shards of one command, and of the same two builds:",
                 *differences,
             )
+    check_same_machines((part.path, machines_of(part)) for part in parts)
     known = {name: m for part in parts for name, m in machines_of(part).items()}
     check_known(without, known)
     machines = {name: facts for name, facts in known.items() if name not in without}

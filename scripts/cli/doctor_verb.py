@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from report.config.config_types import Config, SuiteConfig
+from report.model.build_facts import machine_words
 from scripts.cli.exit_codes import exit_code_of
 from scripts.doctor.admission import full, subject_of
 from scripts.doctor.doctor_progress import progress_on
@@ -17,7 +18,7 @@ from scripts.doctor.finding import Finding, Severity
 from scripts.doctor.finding_text import EXIT_UNFIT, document, lines
 from scripts.doctor.probe_limits import ProbeResults
 from scripts.doctor.subject import Subject
-from scripts.machine.host import Machine, environment_document, identity, machine_line
+from scripts.machine.host import Machine, environment_document, identity
 from scripts.machine.reader import SystemReader
 from scripts.machine.system_access import SystemAccess
 from scripts.planning.disk_room import needed_bytes
@@ -149,5 +150,5 @@ def _show(
         return
     console = output.stdout()
     width = min(console.width, _WIDTH) if console.is_terminal else _WIDTH
-    for line in lines(findings, machine_line(known), width):
+    for line in lines(findings, machine_words(known, with_device=True), width):
         console.print(shown_line(line), soft_wrap=True)

@@ -1,11 +1,10 @@
 """Processors: speed, clock, and other users."""
 
-from collections.abc import Iterator
-from pathlib import PurePosixPath
-
+from report.model.build_facts import cpu_numbers
 from report.terms import numbers
 from scripts.doctor.finding import UNKNOWN, Finding, ok, unknown, warn
 from scripts.doctor.subject import Subject
+from scripts.machine.allotment import cpu_quota
 
 # Five times the 2 % of lost time at which a repetition is disturbed (R54): a load
 # average covers the last minutes, and includes waits for a disk.
@@ -19,16 +18,6 @@ _CPUS = "/sys/devices/system/cpu"
 _CLOCKS = "/sys/devices/system/clocksource/clocksource0"
 _UNSEEN = "not visible in a virtual machine"
 _ON_HOST = "a guest cannot set it; for publishable results, use a physical machine"
-
-
-def cpu_numbers(text: str) -> set[int]:
-    """Return the numbers of a list such as "0-2,5"; empty if it is not one."""
-    cpus: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.strip().partition("-")
-        if first.isdigit() and (last or first).isdigit():
-            cpus.update(range(int(first), int(last or first) + 1))
-    return cpus
 
 
 def governor(subject: Subject) -> Finding:
@@ -71,9 +60,10 @@ def processors(subject: Subject) -> Finding:
     if not allowed or not isinstance(total, int):
         return unknown(name, "not in /proc", "run where /proc is mounted")
     state = f"{allowed} of {total} usable"
-    quota = _quota(subject)
-    if quota:
-        return warn(name, f"{state}, but a control group limits them: {quota}", _LIFT)
+    quota = cpu_quota(subject.machine)
+    if quota < allowed:
+        limit = f"a control group limits them to the time of {quota:g}"
+        return warn(name, f"{state}, but {limit}", _LIFT)
     if allowed < 2:
         more = "allow a second one: the runner and an engine's threads share it"
         return warn(name, state, more)
@@ -81,31 +71,6 @@ def processors(subject: Subject) -> Finding:
 
 
 _LIFT = "lift the limit: each time it is reached, the engine stops for up to 0.1 s"
-
-
-def _quota(subject: Subject) -> str:
-    """Return the CPU limit of the runner's control group or its parents, or ""."""
-    for folder in _groups(subject):
-        text = subject.machine.text(f"{folder}/cpu.max")
-        if text != UNKNOWN and not text.startswith("max"):
-            return f"cpu.max {text}"
-        quota = subject.machine.number(f"{folder}/cpu.cfs_quota_us")
-        if isinstance(quota, int) and quota > 0:
-            return f"cpu.cfs_quota_us {quota}"
-    return ""
-
-
-def _groups(subject: Subject) -> Iterator[str]:
-    """Yield the runner's control groups that may limit CPU, inner ones first."""
-    for line in subject.machine.text("/proc/self/cgroup").splitlines():
-        _, _, rest = line.partition(":")
-        kinds, _, path = rest.partition(":")
-        root = "/sys/fs/cgroup" + ("" if not kinds else "/cpu")
-        if kinds and "cpu" not in kinds.split(","):
-            continue
-        inner = PurePosixPath(path)
-        for folder in (inner, *inner.parents):
-            yield root + str(folder).rstrip("/")
 
 
 def load(subject: Subject) -> Finding:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from report.model.build_facts import ALLOTTED, usable_cpus
 from report.model.plan import started_at
 from report.terms import numbers
 
@@ -18,6 +19,9 @@ _FACTS = {
     "file_system": "put --data-dir on the same kind of file system everywhere",
     "mount_options": "mount the disks of --data-dir with the same options",
     "hypervisor": "measure on machines of one kind",
+    "usable_cpus": "give every job the same number of processors",
+    "memory_limit_bytes": "give every job the same memory",
+    "address_space_bytes": "give every job the same limit (ulimit -v)",
 }
 
 
@@ -27,7 +31,11 @@ def machine_notes(
 ) -> Iterator[str]:
     """Yield how machines differ from most others, each with a remedy."""
     for fact, remedy in _FACTS.items():
-        values = {name: str(facts.get(fact)) for name, facts in machines.items()}
+        values = {
+            name: str({"usable_cpus": usable_cpus(of), **of}.get(fact))
+            for name, of in machines.items()
+            if fact in of or fact not in ALLOTTED
+        }
         yield from _unusual(values, fact.replace("_", " "), remedy)
     yield from _flags(environments)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from report.model.ab_plan import AbPlan
-from report.model.build_facts import DIFFERS
+from report.model.build_facts import DIFFERS, changed_facts
 from report.model.plan import Plan
 from report.terms.checksum import KEY
 from report.terms.documents import ResultsError
@@ -23,6 +24,25 @@ def check_known(names: Iterable[str], machines: Iterable[str]) -> None:
             more = f" and {len(known) - _NAMED} more" if known[_NAMED:] else ""
             listed = f"{', '.join(known[:_NAMED])}{more}"
             raise ResultsError(f"no machine {name}; the machines are {listed}")
+
+
+def check_same_machines(
+    parts: Iterable[tuple[Path, Mapping[str, Mapping[str, object]]]],
+) -> None:
+    """Raise ResultsError if machines of one name differ.
+
+    `parts` are folders with the facts of their machines, by name.
+    """
+    known: dict[str, tuple[Path, Mapping[str, object]]] = {}
+    for folder, machines in parts:
+        for name, facts in machines.items():
+            path, expected = known.setdefault(name, (folder, facts))
+            if changed := changed_facts(expected, facts):
+                raise ResultsError(
+                    f"{folder}: machine {name} is not the one of {path}:"
+                    f" {', '.join(changed)} differ; name one of them with --machine"
+                    " when it measures, and measure its shard again"
+                )
 
 
 def in_common(machines: Sequence[Mapping[str, object]]) -> dict[str, object]:

@@ -43,6 +43,7 @@ from report.terms.recorded_command import repeated_command
 from scripts.fleet.machine_notes import clock_notes, machine_notes
 from scripts.fleet.merged_machines import (
     check_known,
+    check_same_machines,
     common_harness,
     environment_of,
     in_common,
@@ -190,17 +191,7 @@ def check_alike(parts: Sequence[ShardFolder]) -> None:
                 " merge only shards of one commit, build and command:",
                 *differences,
             )
-    known: dict[str, tuple[Path, Mapping[str, object]]] = {}
-    for part in parts:
-        for name, facts in part.machines.items():
-            path, expected = known.setdefault(name, (part.path, facts))
-            if facts != expected:
-                changed = [key for key in facts if facts[key] != expected.get(key)]
-                raise ResultsError(
-                    f"{part.path}: machine {name} is not the one of {path}:"
-                    f" {', '.join(changed)} differ; name one of them with --machine"
-                    " when it measures, and measure its shard again"
-                )
+    check_same_machines((part.path, part.machines) for part in parts)
 
 
 def merged(

@@ -8,6 +8,7 @@ weighs its cells.  A sync depends on the disk and the engine: 2 to 15 ms there.
 
 import math
 
+from report.model.build_facts import usable_cpus
 from report.model.plan import CellName, InitialState, Plan
 from report.terms.rulebook import REORGANISED, Benchmark, Flags
 from scripts.planning.disk_room import value_bytes
@@ -87,8 +88,7 @@ def _operation_s(plan: Plan, benchmark: Benchmark, flags: Flags) -> float:
     """Return the wall time of an operation of all threads together."""
     size = value_bytes(flags, benchmark.value_size)
     threads = benchmark.threads(flags)
-    processors = plan.machine.get("logical_cpus")
-    parallel = min(threads, processors if isinstance(processors, int) else 1)
+    parallel = min(threads, usable_cpus(plan.machine) or 1)
     if benchmark.kind == "read":
         one_s = _SCAN_S if benchmark.one_call else _OPERATION_S["read"]
         return (one_s + size * _BYTE_S / 10) / parallel * (1 + benchmark.writer)

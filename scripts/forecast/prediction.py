@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from report.model.build_facts import changed_facts
 from report.model.plan import CellName, Plan
 from report.model.run_folder import read_current_plan, read_lines
 from report.terms.documents import ResultsError, canonical
@@ -118,7 +119,7 @@ def load_history(results: Path, plan: Plan) -> dict[str, float]:
             break
         try:
             earlier = read_current_plan(path)
-            if dict(earlier.machine) == dict(plan.machine):
+            if not changed_facts(earlier.machine, plan.machine):
                 history = {**run_seconds(earlier, path), **history}
         except ResultsError:
             continue  # a damaged run predicts nothing

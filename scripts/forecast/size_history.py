@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from report.model.build_facts import changed_facts
 from report.model.plan import THROUGHPUT, CellName, Plan
 from report.model.record import passes_of
 from report.model.run import Measurement
@@ -113,7 +114,7 @@ def collect(paths: Iterable[Path], plan: Plan) -> tuple[Samples, list[str]]:
     for path in paths:
         try:
             earlier = read_current_plan(path)
-            if dict(earlier.machine) != dict(plan.machine):
+            if changed_facts(earlier.machine, plan.machine):
                 raise ResultsError(f"{path}: made on another machine")
             samples.add(earlier, read_lines(path).measurements)
         except ResultsError as error:

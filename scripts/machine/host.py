@@ -5,11 +5,14 @@ that cannot be read is the text "unknown".  Names of hosts and users are never r
 """
 
 import hmac
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from report.model.build_facts import ALLOTTED, essential
+from scripts.machine.allotment import allotted, allowed_cpus
 from scripts.machine.mounts import Mount, mount_of
 from scripts.machine.reader import Reader
 
@@ -77,16 +80,17 @@ def environment_document(
 def identity(machine: Machine) -> dict[str, Any]:
     """Return the facts that must be equal in all sessions of a run."""
     cpu, memory, mount = _cpu(machine), _memory(machine), machine.mount
-    total = memory["total_bytes"]
+    total, cpus = memory["total_bytes"], cpu["logical_cpus"]
     return {
         "cpu_model": cpu["model"],
-        "logical_cpus": cpu["logical_cpus"],
+        "logical_cpus": cpus,
         "memory_gib": round(total / (1 << 30)) if isinstance(total, int) else UNKNOWN,
         "kernel": machine.text("/proc/sys/kernel/osrelease"),
         "hypervisor": _hypervisor(machine),
         "file_system": mount.type,
         "mount_options": mount.options,
         "device": mount.device,
+        **allotted(machine, cpus, total),
     }
 
 
@@ -95,23 +99,17 @@ def machine_name(machine: Machine, node: str = "") -> str:
 
     They are of a keyed hash of the machine-id, as machine-id(5) advises, or without
     one of what the kernel drew when it started; `node` is a name that distinguishes
-    machines that share it.  "" if neither can be read.
+    machines that share it.  So do limits on what this process may use of the machine.
+    "" if neither can be read.
     """
+    limits = {k: v for k, v in essential(identity(machine)).items() if k in ALLOTTED}
     for path in ("/etc/machine-id", "/proc/sys/kernel/random/boot_id"):
         if (text := machine.text(path)) not in (UNKNOWN, "uninitialized"):
-            message = f"kvmatrix machine {node}".rstrip().encode()
-            digest = hmac.digest(text.encode(), message, "sha256")
+            message = f"kvmatrix machine {node}".rstrip()
+            message += f" {json.dumps(limits)}" if limits else ""
+            digest = hmac.digest(text.encode(), message.encode(), "sha256")
             return f"m-{digest.hex()[:8]}"
     return ""
-
-
-def machine_line(identity: Mapping[str, Any]) -> str:
-    """Return a one-line description of a machine."""
-    return (
-        f"{identity['cpu_model']} · {identity['logical_cpus']} CPUs ·"
-        f" {identity['memory_gib']} GiB · {identity['file_system']} on"
-        f" {identity['device']} · kernel {identity['kernel']}"
-    )
 
 
 def _cpuinfo(machine: Machine) -> dict[str, str]:
@@ -128,7 +126,7 @@ def _cpu(machine: Machine) -> Entry:
     return {
         "model": first.get("model name", UNKNOWN),
         "logical_cpus": count or UNKNOWN,
-        "allowed_cpus": _allowed_cpus(machine),
+        "allowed_cpus": allowed_cpus(machine),
         "mhz": _decimal(first.get("cpu MHz", "")),
         "cache": first.get("cache size", UNKNOWN),
         "caches": _caches(machine),
@@ -141,15 +139,6 @@ def _cpu(machine: Machine) -> Entry:
             "/sys/devices/system/clocksource/clocksource0/current_clocksource"
         ),
     }
-
-
-def _allowed_cpus(machine: Machine) -> str:
-    """Return the processors that the runner and its children may use: "0-2"."""
-    for line in machine.text("/proc/self/status").splitlines():
-        name, _, value = line.partition(":")
-        if name == "Cpus_allowed_list":
-            return value.strip()
-    return UNKNOWN
 
 
 def _decimal(text: str) -> float | str:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Generic
 
 from report.config.config_types import Config
+from report.model.build_facts import machine_words
 from report.model.record import LINES, Record
 from report.model.run_folder import MeasurementFile
 from scripts.doctor.finding import Finding, Severity
 from scripts.doctor.finding_text import summary
 from scripts.machine.child_process import INTERRUPTED, Interrupted
-from scripts.machine.host import machine_line
 from scripts.machine.probes import Progress
 from scripts.measure.driver_call import ExecutableChanged
 from scripts.measure.events import Notice, P, RunEnded, RunStarted, SessionResult, View
@@ -116,7 +116,7 @@ class Session(ABC, Generic[P]):
         self, plan: P, folder: RunFolder, lines: list[Record], notes: list[Notice]
     ) -> SessionResult[P]:
         done = tuple(map(self.displayed, lines))
-        begun = RunStarted(machine_line(plan.machine), done)
+        begun = RunStarted(machine_words(plan.machine, with_device=True), done)
         with self.runner.loop(folder, lines, self.view_of(plan)) as loop:
             schedule = self.schedule(plan, loop)
             loop.view.show(begun)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from report.config.config_types import Config, SuiteConfig
+from report.model.build_facts import ALLOTTED, NO_LIMIT, changed_facts
 from report.model.plan import Engine, Plan
 from report.model.plan_document import engine_documents, scenario_documents
 from report.terms.rulebook import SCENARIO_FLAGS
@@ -153,8 +154,28 @@ def binary_changes(program: Program, was: str, now: str) -> list[str]:
 def machine_differences(
     old: Mapping[str, object], new: Mapping[str, object]
 ) -> list[str]:
-    """Return one sentence for each changed part of the machine's identity."""
-    return [f"machine: {text}" for text in _differing("", old, new)]
+    """Return one sentence for each changed part of the machine's identity.
+
+    What an earlier run has not recorded has not changed.
+    """
+    return [
+        f"machine: {_difference(name, old, new)}{_allotting(name, old.get(name))}"
+        for name in changed_facts(old, new)
+    ]
+
+
+def _allotting(name: str, was: object) -> str:
+    """Return how a process gets what it might use of a machine before."""
+    if name not in ALLOTTED or was == NO_LIMIT:
+        return "; lift that limit" if was == NO_LIMIT else ""
+    prefix = f"taskset -c {was}"
+    if isinstance(was, int | float):
+        prefix = {
+            "cpu_quota": f"systemd-run --scope -p CPUQuota={100 * was:g}%",
+            "memory_limit_bytes": f"systemd-run --scope -p MemoryMax={was}",
+            "address_space_bytes": f"ulimit -v {was // 1024};",
+        }[name]
+    return f"; resume with: {prefix} scripts/kvmatrix resume ..."
 
 
 def _machine_changes(plan: Plan, again: Plan) -> Iterator[str]:
@@ -200,10 +221,14 @@ def _differing(
 ) -> list[str]:
     """Return one sentence for each key with another value."""
     return [
-        f"{place}{key} was {_short(old.get(key))}, is now {_short(new.get(key))}"
+        f"{place}{_difference(key, old, new)}"
         for key in sorted({*old, *new})
         if old.get(key) != new.get(key)
     ]
+
+
+def _difference(key: str, old: Mapping[str, object], new: Mapping[str, object]) -> str:
+    return f"{key} was {_short(old.get(key))}, is now {_short(new.get(key))}"
 
 
 def _short(value: object) -> str:

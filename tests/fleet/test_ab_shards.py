@@ -29,7 +29,7 @@ from tests.fleet.many_machines import (
 )
 from tests.support.command_line import CommandResult
 from tests.support.lab import Lab
-from tests.support.resealed import edit_lines
+from tests.support.resealed import edit_lines, edit_plan
 
 
 @pytest.fixture
@@ -109,6 +109,22 @@ def test_equal_builds_have_a_verdict_without_confirmation(lab: Lab) -> None:
     result = judge(load_ab_run(merged))
     assert result.exit_code == 0
     assert [*result.run.plan.machines] == ["m-1", "m-2"]
+
+
+def test_two_machines_of_one_name_are_refused(lab: Lab) -> None:
+    folders = screened(lab, 2)
+    for folder, cpus in zip(folders, ("0", "0-1"), strict=True):
+        edit_plan(
+            folder,
+            lambda plan, cpus=cpus: (
+                plan["machine"].update(allowed_cpus=cpus),
+                plan["shard"].update(machine="m-1"),
+            ),
+        )
+    done = lab.call("merge", *map(str, folders))
+    assert done.returncode == 2
+    assert "machine m-1 is not the one of" in done.stderr
+    assert "allowed_cpus differ" in done.stderr
 
 
 @pytest.mark.slow

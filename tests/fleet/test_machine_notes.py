@@ -12,6 +12,8 @@ import pytest
 from report.terms import numbers
 from report.trust.judge import load_run
 from scripts.fleet.machine_notes import clock_notes, machine_notes
+from scripts.machine.host import Machine, machine_name
+from tests.builders.machines import TextMachine
 from tests.fleet.many_machines import (
     lines_of,
     make_site,
@@ -46,6 +48,21 @@ def test_another_file_system_is_named_with_a_remedy() -> None:
     assert list(machine_notes(machines, {})) == [
         "machine m-2: its file system is xfs, most have ext4; put --data-dir on the"
         " same kind of file system everywhere, or merge --without m-2"
+    ]
+
+
+def test_a_machine_on_which_less_may_be_used_is_named() -> None:
+    shares = {"logical_cpus": 4, "allowed_cpus": "0-3", "cpu_quota": "none"}
+    usual = facts(**shares, memory_limit_bytes="none")
+    few = {**usual, "allowed_cpus": "0,2"}
+    slow = {**usual, "cpu_quota": 2.0}
+    small = {**usual, "memory_limit_bytes": 1 << 30}
+    machines = {"a": usual, "b": few, "c": slow, "d": small, "e": usual, "f": usual}
+    notes = list(machine_notes(machines, {}))
+    assert [note.split(";")[0] for note in notes] == [
+        "machine b: its usable cpus is 2, most have 4",
+        "machine c: its usable cpus is 2, most have 4",
+        "machine d: its memory limit bytes is 1073741824, most have none",
     ]
 
 
@@ -129,3 +146,16 @@ def test_two_machines_of_one_name_are_refused(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "machine m-1 is not the one of" in done.stderr
     assert "cpu_model differ" in done.stderr and "--machine" in done.stderr
+
+
+def test_what_a_process_may_use_is_part_of_the_name_of_its_machine() -> None:
+    files = {"/etc/machine-id": "0123\n", "/proc/cpuinfo": "processor : 0\n" * 2}
+    names = [
+        machine_name(Machine(TextMachine({**files, **more}), Path("/data")))
+        for more in (
+            {},
+            {"/proc/self/status": "Cpus_allowed_list: 0-1"},
+            {"/proc/self/status": "Cpus_allowed_list: 1"},
+        )
+    ]
+    assert names[1] != names[2]

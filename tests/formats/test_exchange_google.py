@@ -116,6 +116,23 @@ def test_the_caches_are_those_of_the_environment(run: Run) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("cpu", "machine", "count"),
+    [
+        ({"logical_cpus": 8}, {}, 8),
+        ({"logical_cpus": 8, "allowed_cpus": "2-3,5"}, {}, 3),
+        ({"logical_cpus": 8}, {"allowed_cpus": "0-7", "cpu_quota": 1.5}, 2),
+    ],
+)
+def test_the_processors_are_those_that_the_run_could_use(
+    run: Run, cpu: dict[str, object], machine: dict[str, object], count: int
+) -> None:
+    plan = replace(run.plan, machine={**run.plan.machine, **machine})
+    limited = replace(run, plan=plan, environment={"cpu": cpu})
+    context = json.loads(google_benchmark.render(limited))["context"]
+    assert context["num_cpus"] == count
+
+
 def test_the_context_names_a_machine_by_its_identity(run: Run, tmp_path: Path) -> None:
     plan = synthetic_run.plan(repetitions=9) | {"machine": {"id": "another"}}
     elsewhere = load_run(synthetic_run.write_run(tmp_path / "other", plan))

@@ -75,7 +75,7 @@ WORSE: list[tuple[str, str, Mapping[str, Any], str]] = [
     ("preload", "fail", {"/etc/ld.so.preload": "/lib/libeatmydata.so"}, "eatmydata"),
     ("preload", "fail", {"/proc/self/maps": "7f r-x /x/libeatmydata.so.1"}, "fake"),
     ("preload", "warn", {"/etc/ld.so.preload": "/lib/libsnoopy.so"}, "preloaded"),
-    ("processors", "warn", {"/sys/fs/cgroup/cpu.max": "200000 100000"}, "200000"),
+    ("processors", "warn", {"/sys/fs/cgroup/cpu.max": "200000 100000"}, "time of 2"),
     ("lost time", "warn", {"/proc/self/schedstat": None}, "how long threads wait"),
     ("lost time", "warn", {"/proc/stat": None}, "hidden"),
 ]  # fmt: skip
@@ -129,7 +129,7 @@ def test_the_limit_of_a_control_group_of_version_1() -> None:
         "/proc/self/cgroup": "3:cpu,cpuacct:/box\n2:memory:/box\n",
         "/sys/fs/cgroup/cpu/box/cpu.cfs_quota_us": "150000\n",
     }
-    assert "150000" in finding("processors", subject(limited)).found
+    assert "time of 1.5" in finding("processors", subject(limited)).found
     limited["/sys/fs/cgroup/cpu/box/cpu.cfs_quota_us"] = "-1\n"
     assert finding("processors", subject(limited)).level is Severity.OK
 

@@ -3,8 +3,16 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
+from report.model.build_facts import (
+    ALLOTTED,
+    machine_key,
+    machine_words,
+    usable_cpus,
+)
 from report.terms.documents import validate
-from scripts.machine.host import Machine, environment_document, identity, machine_line
+from scripts.machine.host import Machine, environment_document, identity
 from scripts.machine.mounts import mount_of
 from scripts.planning.resume_check import machine_differences
 from tests.builders.machines import TextMachine
@@ -29,7 +37,7 @@ FILES = {
     "/proc/cpuinfo": CPUINFO,
     "/proc/meminfo": "MemTotal: 16384000 kB\nMemAvailable: 9000 kB\nSwapTotal: 0 kB\n",
     "/proc/self/mountinfo": MOUNTS,
-    "/proc/self/status": "Name: x\nCpus_allowed:\t7\nCpus_allowed_list:\t0-2\n",
+    "/proc/self/status": "Name: x\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\n",
     "/proc/loadavg": "0.50 0.25 0.10 1/100 4242\n",
     "/proc/stat": "cpu  10 0 10 70 5 0 0 5 0 0\ncpu0 1 1\n",
     "/proc/sys/kernel/osrelease": "6.1.0-fake\n",
@@ -68,7 +76,7 @@ def test_the_environment_says_what_the_machine_says() -> None:
     validate(document, "environment", "environment.json")
     assert document["cpu"]["model"] == "Made Up 3000"
     assert (document["cpu"]["logical_cpus"], document["cpu"]["mhz"]) == (2, 2400.5)
-    assert document["cpu"]["allowed_cpus"] == "0-2"
+    assert document["cpu"]["allowed_cpus"] == "0-1"
     assert document["cpu"]["governor"] == "performance"
     assert document["cpu"]["turbo"] == "off"
     assert (
@@ -132,8 +140,97 @@ def test_the_identity_is_what_measurements_depend_on() -> None:
         "file_system": "ext4",
         "mount_options": "rw,relatime,discard",
         "device": "/dev/vda",
+        "allowed_cpus": "0-1",
+        "cpu_quota": "none",
+        "memory_limit_bytes": "none",
+        "address_space_bytes": "none",
     }
-    assert "Made Up 3000 · 2 CPUs · 16 GiB · ext4 on /dev/vda" in machine_line(facts)
+    words = machine_words(facts, with_device=True)
+    assert "Made Up 3000 · 2 CPUs · 16 GiB · ext4 on /dev/vda" in words
+
+
+V1 = "31 22 0:5{0} / /sys/fs/cgroup/{0} rw - cgroup cgroup rw,{0}\n"
+GROUPS = "/sys/fs/cgroup"
+LIMITS: dict[str, tuple[dict[str, str], str, object, str]] = {
+    "affinity": (
+        {"/proc/self/status": "Cpus_allowed_list:\t1\n"},
+        *("allowed_cpus", "1", "2 CPUs, 1 used"),
+    ),
+    "quota of an outer group": (
+        {
+            "/proc/self/cgroup": "0::/a/b\n",
+            f"{GROUPS}/cpu.max": "150000 100000\n",
+            f"{GROUPS}/a/cpu.max": "100000 200000\n",
+            f"{GROUPS}/a/b/cpu.max": "max 100000\n",
+        },
+        *("cpu_quota", 0.5, "2 CPUs, quota of 0.5"),
+    ),
+    "quota of version 1": (
+        {
+            "/proc/self/mountinfo": MOUNTS + V1.format("cpu"),
+            "/proc/self/cgroup": "3:cpu:/box\n0::/\n",
+            f"{GROUPS}/cpu/box/cpu.cfs_quota_us": "30000\n",
+            f"{GROUPS}/cpu/box/cpu.cfs_period_us": "20000\n",
+        },
+        *("cpu_quota", 1.5, "quota of 1.5"),
+    ),
+    "a container that sees only its own group": (
+        {
+            "/proc/self/mountinfo": MOUNTS
+            + V1.format("memory").replace(" / /", " /box /"),
+            "/proc/self/cgroup": "2:memory:/box/inner\n",
+            f"{GROUPS}/memory/inner/memory.limit_in_bytes": f"{1 << 30}\n",
+            f"{GROUPS}/memory/memory.limit_in_bytes": "9223372036854771712\n",
+        },
+        *("memory_limit_bytes", 1 << 30, "16 GiB, limit of 1 GiB"),
+    ),
+    "memory of an outer group": (
+        {
+            "/proc/self/cgroup": "0::/a/b\n",
+            f"{GROUPS}/a/memory.max": f"{3 << 30}\n",
+            f"{GROUPS}/a/b/memory.max": "max\n",
+        },
+        *("memory_limit_bytes", 3 << 30, "limit of 3 GiB"),
+    ),
+    "address space": (
+        {"/proc/self/limits": f"Max address space     {1 << 33}  unlimited bytes\n"},
+        *("address_space_bytes", 1 << 33, "address space of 8 GiB"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LIMITS)
+def test_what_the_process_may_use_is_part_of_the_identity(case: str) -> None:
+    files, fact, value, words = LIMITS[case]
+    whole, limited = identity(machine()), identity(machine({**FILES, **files}))
+    assert limited[fact] == value
+    assert {k for k in whole if whole[k] != limited[k]} == {fact}
+    assert words in machine_words(limited)
+    [difference] = machine_differences(limited, whole)
+    assert difference.startswith(f"machine: {fact} was {value}, is now {whole[fact]}")
+    [difference] = machine_differences(whole, limited)
+    assert f"is now {value}" in difference
+    assert machine_key(whole) != machine_key(limited)
+
+
+def test_limits_above_what_is_there_limit_nothing() -> None:
+    files = {
+        "/proc/self/cgroup": "0::/\n",
+        f"{GROUPS}/cpu.max": "200000 100000\n",
+        f"{GROUPS}/memory.max": f"{1 << 40}\n",
+        "/proc/self/limits": "Max address space     unlimited  unlimited bytes\n",
+    }
+    assert identity(machine({**FILES, **files})) == identity(machine())
+
+
+def test_a_run_that_recorded_no_limits_is_compared_as_before() -> None:
+    whole = identity(machine())
+    earlier = {name: fact for name, fact in whole.items() if name not in ALLOTTED}
+    limited = {**whole, "allowed_cpus": "0"}
+    assert machine_differences(earlier, limited) == []
+    assert machine_key(earlier) == machine_key(whole)
+    assert usable_cpus(earlier) == 2
+    assert usable_cpus({**whole, "cpu_quota": 0.5}) == 1
 
 
 def test_free_memory_and_load_do_not_change_the_identity() -> None:

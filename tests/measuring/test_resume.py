@@ -1,6 +1,7 @@
 """Resumed runs: finished work is neither lost nor repeated; builds may not change."""
 
 import json
+import os
 import random
 import shutil
 import time
@@ -238,6 +239,23 @@ def test_a_binary_exchanged_during_the_run_stops_it(lab: Lab) -> None:
     assert "fillrandom" not in benchmarks, "audited by another binary"
     assert 0 < len(lab.lines()) < 24 and lab.data_files() == []
     assert "binary: db_bench_three was" in refusal(lab)
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor")
+def test_other_processors_are_another_machine(lab: Lab) -> None:
+    every = os.sched_getaffinity(0)
+    one = min(every)
+    try:
+        os.sched_setaffinity(0, {one})
+        unfinished(lab)
+    finally:
+        os.sched_setaffinity(0, every)
+    message = refusal(lab)
+    assert f"machine: allowed_cpus was {one}, is now " in message
+    assert f"taskset -c {one} scripts/kvmatrix resume" in message
+    edit_plan(lab.run_folder, lambda plan: plan["machine"].pop("allowed_cpus"))
+    done = lab.call("resume", "@last")
+    assert done.returncode == 0, "an earlier run did not record them"
 
 
 def test_a_vanished_binary_is_refused(lab: Lab) -> None:

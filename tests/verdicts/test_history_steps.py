@@ -50,6 +50,9 @@ def test_one_cell_under_one_condition_is_one_series() -> None:
 
 DIFFERENT: dict[str, Any] = {
     "another machine": lambda e: replace(e, machine={**e.machine, "kernel": "1.0"}),
+    "fewer processors": lambda e: replace(
+        e, machine={**e.machine, "logical_cpus": 2, "allowed_cpus": "1"}
+    ),
     "another method": lambda e: replace(e, method=1),
     "other settings": lambda e: replace(
         e, cells=tuple(replace(c, settings_sha256="6" * 64) for c in e.cells)
@@ -62,6 +65,14 @@ def test_changed_conditions_start_a_new_series(what: str) -> None:
     entries = past.history(6)
     all_series = series([*entries[:3], *(DIFFERENT[what](e) for e in entries[3:])])
     assert [len(s.points) for s in all_series] == [3, 3]
+
+
+def test_limits_that_are_none_continue_the_series_of_earlier_runs() -> None:
+    entries = past.history(6)
+    limits = {"cpu_quota": "none", "memory_limit_bytes": "none"}
+    later = [replace(e, machine={**e.machine, **limits}) for e in entries[3:]]
+    (only_series,) = series([*entries[:3], *later])
+    assert len(only_series.points) == 6
 
 
 def test_a_change_of_machine_is_not_a_step() -> None:
