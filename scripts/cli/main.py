@@ -20,7 +20,7 @@ _SIZES = {"COLUMNS": range(20, 10_000), "LINES": range(5, 10_000)}
 
 def main(system: Any = None) -> None:
     """Run the command line, on the real system unless `system` replaces it."""
-    code = 1
+    code = CANNOT_WRITE
     try:
         sys.unraisablehook = _raise_again
         _handle_interrupts(_interrupt)
@@ -96,7 +96,7 @@ def _verb(system: Any) -> int:
         code = ended.exit_code
     except click.ClickException as error:
         error.show()
-        return error.exit_code
+        return 2  # click has 1 for some
     return code if isinstance(code, int) else 0
 
 

@@ -12,7 +12,9 @@ from scripts.basis.commands import run_program
 from scripts.provision import setup
 from scripts.testing.check import parser
 
-_PYTHON = str(Path(__file__).resolve().parents[2] / "build/venv/bin/python")
+_ROOT = Path(__file__).resolve().parents[2]
+_PYTHON = str(_ROOT / "build/venv/bin/python")
+_START = str(_ROOT / "scripts/basis/start.py")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,7 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser().parse_args(words)
     if status := setup.main(["--quiet", "--test", "--python-only"]):
         return status
-    os.execv(_PYTHON, [_PYTHON, "-m", "scripts.testing.check", *words])
+    start = (_PYTHON, "-s", "-P", _START, "scripts/check", "scripts.testing.check")
+    os.execv(_PYTHON, [*start, *words])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import pytest
 from scripts.planning import disk_room
 from scripts.store import report_file, run_places, run_store
 from tests.places import ROOT
+from tests.support.command_line import copy_commands
 from tests.support.command_line import call
 from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, make_lab
@@ -107,10 +107,9 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 def test_signals_wait_until_python_can_handle_them(tmp_path: Path) -> None:
     """The command line starts Python with signals blocked, wherever that is."""
-    scripts, python = tmp_path / "scripts", tmp_path / "build/venv/bin/python"
-    scripts.mkdir()
+    scripts = copy_commands(tmp_path, "kvmatrix")
+    python = tmp_path / "build/venv/bin/python"
     python.parent.mkdir(parents=True)
-    shutil.copy(ROOT / "scripts/kvmatrix", scripts)
     python.write_text("#!/bin/sh\nexec grep SigBlk: /proc/self/status\n")
     python.chmod(0o755)
     said = subprocess.check_output([scripts / "kvmatrix"], text=True, timeout=60)

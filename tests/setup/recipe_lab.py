@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.fake_drivers.kinds import shim
 from tests.places import PATIENCE_S, ROOT
+from tests.support.command_line import copy_commands
 from tests.support.lab import Lab
 
 SCRIPTS = ("compare-commits", "test-the-gate")
@@ -97,9 +98,7 @@ def repository_in(tmp_path: Path) -> Repository:
     lab.scenario(benchmarks=("fillseq", "fillrandom"))
     lab.suite()
     root = tmp_path / "project"
-    (root / "scripts").mkdir(parents=True)
-    for name in SCRIPTS:
-        shutil.copy(ROOT / "scripts" / name, root / "scripts" / name)
+    copy_commands(root, *SCRIPTS)
     shutil.copytree(ROOT / ".ci", root / ".ci")
     places = {
         "log": lab.root / "log",

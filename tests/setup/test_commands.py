@@ -17,6 +17,7 @@ from scripts.basis.commands import CommandHeartbeat, call, run_logged
 from scripts.basis.problem import SetupError
 from scripts.basis.setup_screen import Screen
 from tests.places import PATIENCE_S, ROOT
+from tests.support.command_line import copy_commands
 from tests.support.lab import is_alive, wait_for_number
 
 _MAIN = """
@@ -193,9 +194,7 @@ def test_a_build_without_counts_still_shows_its_time(tmp_path: Path) -> None:
 def test_kvmatrix_without_its_python_names_the_remedy(
     tmp_path: Path, python: str | None, message: str
 ) -> None:
-    (tmp_path / "scripts").mkdir()
-    script = tmp_path / "scripts/kvmatrix"
-    script.write_bytes((ROOT / "scripts/kvmatrix").read_bytes())
+    script = copy_commands(tmp_path, "kvmatrix") / "kvmatrix"
     (tmp_path / "build/venv/bin").mkdir(parents=True)
     if python:
         (tmp_path / "build/venv/bin/python").symlink_to(python)

@@ -1,7 +1,6 @@
 """A misspelled option, and --help, do not start a setup or other long work."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from scripts.testing import checkrun
 from tests.places import PATIENCE_S, ROOT
+from tests.support.command_line import copy_commands
 
 PROGRAMS = (
     *("faults.fault_page", "formats.test_report_golden", "support.make_rulebook"),
@@ -29,9 +29,7 @@ def bench(
     folder: Path, *words: str
 ) -> tuple[subprocess.CompletedProcess[str], list[str]]:
     """Run scripts/bench; return the process, and the commands that it ran."""
-    scripts = folder / "scripts"
-    scripts.mkdir()
-    shutil.copy(ROOT / "scripts/bench", scripts)
+    scripts = copy_commands(folder, "bench")
     for name, text in (("setup", _SETUP), ("kvmatrix", _KVMATRIX)):
         (scripts / name).write_text(text.format(root=ROOT))
         (scripts / name).chmod(0o755)
@@ -91,7 +89,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return 0
 
     def execute(_program: str, words: list[str]) -> None:
-        recorded.append(words[1:])
+        recorded.append(words[words.index("scripts.testing.check") :])
 
     monkeypatch.setattr("scripts.provision.setup.main", setup)
     monkeypatch.setattr(os, "execv", execute)
@@ -112,7 +110,7 @@ def test_check_sets_up_and_passes_its_options_on(calls: list[list[str]]) -> None
     checkrun.main(["--fix"])
     assert calls == [
         ["--quiet", "--test", "--python-only"],
-        ["-m", "scripts.testing.check", "--fix"],
+        ["scripts.testing.check", "--fix"],
     ]
 
 

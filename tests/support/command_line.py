@@ -1,13 +1,16 @@
 """The kvmatrix command line, run in the process of the tests."""
 
+import shutil
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from click.testing import CliRunner
 
 from scripts.cli import verbs
 from scripts.machine.system_access import SystemAccess
+from tests.places import ROOT
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,15 @@ class CommandResult:
     returncode: int
     stdout: str
     stderr: str
+
+
+def copy_commands(folder: Path, *names: str) -> Path:
+    """Copy commands in bash, with what they begin with; return their folder."""
+    scripts = folder / "scripts"
+    (scripts / "basis").mkdir(parents=True)
+    for name in (*names, "basis/entry.bash", "basis/start.py"):
+        shutil.copy(ROOT / "scripts" / name, scripts / name)
+    return scripts
 
 
 def call(

@@ -1,0 +1,166 @@
+"""Commands in bash: the caller's environment changes nothing, and 1 is a verdict."""
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts.basis import start
+from tests.places import PATIENCE_S, ROOT
+from tests.support.command_line import copy_commands
+
+COMMANDS = (
+    *("kvmatrix", "setup", "test", "check", "bench"),
+    *("compare-commits", "compare-engine", "test-the-gate"),
+)
+# Modules of the caller that end the program, and leave a file, when they are imported.
+TRAP = "open({marker!r}, 'w').close()\nraise SystemExit(1)\n"
+TRAPS = ("click", "json", "sitecustomize", "usercustomize", "scripts", "rich")
+
+
+def run(*words: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+        words, capture_output=True, text=True, timeout=PATIENCE_S, **options
+    )
+
+
+@pytest.fixture
+def poison(tmp_path: Path) -> dict[str, str]:
+    """Return an environment whose variables of Python are all traps."""
+    folder = tmp_path / "traps"
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    of_user = tmp_path / f"base/lib/{version}/site-packages"
+    for place in (folder, of_user):
+        place.mkdir(parents=True)
+        for name in TRAPS:
+            text = TRAP.format(marker=str(tmp_path / "marker"))
+            (place / f"{name}.py").write_text(text)
+    return {
+        **os.environ,
+        "PYTHONPATH": str(folder),
+        "PYTHONHOME": str(folder),
+        "PYTHONSTARTUP": str(folder / "json.py"),
+        "PYTHONWARNINGS": "error",
+        "PYTHONOPTIMIZE": "2",
+        "PYTHONSAFEPATH": "",
+        "PYTHONUSERBASE": str(tmp_path / "base"),
+        "PYTHONINSPECT": "1",
+        "PYTHONPLATLIBDIR": "nowhere",
+        "VIRTUAL_ENV": str(folder),
+        "GIT_DIR": str(folder),
+        "CDPATH": str(folder),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_environment_changes_nothing(
+    command: str, poison: dict[str, str], tmp_path: Path
+) -> None:
+    words = (ROOT / "scripts" / command, "--help")
+    usual = run(*words)
+    poisoned = run(*words, cwd=tmp_path / "traps", env=poison)
+    assert (poisoned.returncode, poisoned.stdout) == (0, usual.stdout), poisoned.stderr
+    assert poisoned.stderr == usual.stderr
+    assert not (tmp_path / "marker").exists()
+
+
+def entered(body: str, **options: object) -> subprocess.CompletedProcess[str]:
+    """Run lines of bash as a command does."""
+    entry = ROOT / "scripts/basis/entry.bash"
+    return run("bash", "-c", f"source {entry} some-command\n{body}", **options)
+
+
+def test_what_a_command_starts_gets_a_clean_environment(
+    poison: dict[str, str],
+) -> None:
+    kept = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "/x"}
+    done = entered("env", env={**poison, **kept})
+    variables = dict(x.partition("=")[::2] for x in done.stdout.splitlines())
+    of_python = {k: v for k, v in variables.items() if k.startswith("PYTHON")}
+    assert of_python == {**kept, "PYTHONNOUSERSITE": "1"}
+    assert not variables.keys() & {"VIRTUAL_ENV", "GIT_DIR", "CDPATH"}
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("false", 2),
+        ("echo $unbound", 2),
+        ("mkdir /proc/x", 2),
+        ("exec 9>/nonexistent/x", 2),
+        ("some-missing-program", 2),
+        ("inner() { false; }; inner", 2),
+        ("x=$(false)", 2),
+        ("need some-package some-missing-program", 2),
+        ("exit 3", 3),
+        ("conclude 1", 1),
+        ("conclude 0", 0),
+    ],
+)
+def test_a_line_that_fails_is_no_verdict(body: str, code: int) -> None:
+    done = entered(body)
+    assert done.returncode == code
+    assert bool(done.stderr) == (code == 2)
+
+
+def test_a_missing_program_is_named_with_its_package() -> None:
+    done = entered("need util-linux true some-missing-program")
+    problem = "some-missing-program is not installed; install the package util-linux\n"
+    assert (done.returncode, done.stderr) == (2, f"some-command: {problem}")
+
+
+def test_what_is_to_be_cleaned_up_is_removed_however_it_ends(tmp_path: Path) -> None:
+    for body in ("exit 0", "false", "kill -TERM $$"):
+        (tmp_path / "x").mkdir()
+        done = entered(f"cleanup+=({tmp_path}/x)\n{body}")
+        assert done.returncode != 1
+        assert not (tmp_path / "x").exists()
+
+
+def test_a_broken_interpreter_is_named(tmp_path: Path) -> None:
+    script = copy_commands(tmp_path, "kvmatrix") / "kvmatrix"
+    python = tmp_path / "build/venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\nexit 1\n")
+    python.chmod(0o755)
+    done = run(script, "check")
+    assert done.returncode == 2
+    assert f"{python} does not start" in done.stderr and "scripts/setup" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (ValueError("odd"), 2, "ValueError: odd"),
+        (MemoryError(), 2, "out of memory"),
+        (ModuleNotFoundError("No module named 'click'", name="click"), 2, "setup again"),
+        (RecursionError(), 2, "fault of kvmatrix"),
+        (SystemExit("a sentence"), 2, "a sentence"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (SystemExit(1), 1, ""),
+        (SystemExit(), 0, ""),
+    ],
+)
+def test_an_unexpected_error_is_no_verdict(
+    error: BaseException,
+    code: int,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_words: object, **_options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(runpy, "run_module", fail)
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "argv", [*sys.argv])
+    with pytest.raises(SystemExit) as ended:
+        start.main(["kvmatrix", "module"])
+    assert (ended.value.code or 0) == code
+    shown = capsys.readouterr().err
+    assert words in shown and bool(words) == bool(shown)
