@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report.terms.encoding import bounded_content, decoded
+from report.terms.encoding import bounded_content, decoded, reason_of
 from report.terms.limits import (
     MOST_CONFIG_BYTES,
     MOST_CONFIG_FILES,
@@ -205,11 +205,14 @@ class TomlTable:
 
 
 def short_path(path: Path) -> str:
-    """Return a path for messages: relative if it is below the current directory."""
-    try:
-        return str(path.absolute().relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
+    """Return a path for messages: relative if it is below the current directory.
+
+    Below the root, it is whole: without its slash it would be another's.
+    """
+    here, whole = Path.cwd(), path.absolute()
+    if not here.name:
+        return str(whole)
+    return str(whole.relative_to(here) if whole.is_relative_to(here) else path)
 
 
 def read_toml(file: Path) -> TomlTable:
@@ -222,7 +225,7 @@ def read_toml(file: Path) -> TomlTable:
         text = decoded(bounded_content(file, MOST_CONFIG_BYTES))
         table = TomlTable(name, "", tomllib.loads(text))
     except OSError as error:
-        raise ConfigError(name, "", f"cannot read: {error.strerror}") from error
+        raise ConfigError(name, "", f"cannot read: {reason_of(error)}") from error
     except RecursionError:
         raise ConfigError(name, "", "nested too deep") from None
     except ValueError as error:
@@ -237,7 +240,7 @@ def toml_files(folder: Path) -> list[Path]:
         files = sorted(folder.glob("*.toml"))
     except OSError as error:
         name = short_path(folder)
-        raise ConfigError(name, "", f"cannot read: {error.strerror}") from error
+        raise ConfigError(name, "", f"cannot read: {reason_of(error)}") from error
     if len(files) > MOST_CONFIG_FILES:
         problem = f"has {len(files)} files; expected at most {MOST_CONFIG_FILES}"
         raise ConfigError(short_path(folder), "", problem)

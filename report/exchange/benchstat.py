@@ -17,9 +17,9 @@ import re
 
 from report.exchange.exported_cells import ExportedCell, samples
 from report.model.ab_plan import AbPlan
-from report.model.build_facts import essential
 from report.model.plan import CellName, Plan
 from report.model.run import Run
+from report.terms.machine_facts import essential
 from report.terms.text_table import one_line
 
 # Characters that end a name or a key in this format.

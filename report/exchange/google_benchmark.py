@@ -15,16 +15,15 @@ more than compare.py does: Bencher requires `context.caches`.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from report.exchange.exported_cells import ExportedCell, samples
-from report.model.build_facts import cpu_numbers, machine_key, usable_cpus
 from report.model.google_file import SCHEMA
 from report.model.plan import started_at
 from report.model.run import Measurement, Run
+from report.terms.machine_facts import cpu_numbers, machine_key, usable_cpus
 from report.terms.text_table import json_text
 
 _UNKNOWN = "unknown"

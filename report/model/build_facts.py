@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +11,9 @@ from report.model.description import Description
 from report.model.plan import Engine, Plan
 from report.model.run import Run
 from report.terms import numbers
+from report.terms.machine_facts import cpu_numbers, essential
 
 DIFFERS = "differs"  # a fact that the machines of a run do not have in common
-NO_LIMIT = "none"
-# What a process may use of a machine.  Earlier runs do not record it.
-ALLOTTED = ("allowed_cpus", "cpu_quota", "memory_limit_bytes", "address_space_bytes")
 
 
 @dataclass(frozen=True)
@@ -124,61 +121,6 @@ def _limit_words(facts: Mapping[str, object], forms: Mapping[str, str]) -> str:
             limit = numbers.size(limit)
         words += [form.format(limit)] if limit else []
     return "".join(f", {word}" for word in words)
-
-
-def essential(machine: Mapping[str, object]) -> dict[str, object]:
-    """Return the facts of a machine without limits that limit nothing.
-
-    They are those of a run that recorded none.
-    """
-    every = len(cpu_numbers(str(machine.get("allowed_cpus"))))
-    return {
-        name: fact
-        for name, fact in machine.items()
-        if name not in ALLOTTED
-        or not (
-            every == machine.get("logical_cpus")
-            if name == "allowed_cpus"
-            else fact == NO_LIMIT
-        )
-    }
-
-
-def machine_key(machine: Mapping[str, object]) -> str:
-    """Return the facts as text; equal for runs that may be compared."""
-    return json.dumps(essential(machine), sort_keys=True)
-
-
-def changed_facts(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
-    """Return which facts of a machine differ.
-
-    What an earlier run has not recorded is not different.
-    """
-    return [
-        name
-        for name in sorted({*old, *new})
-        if old.get(name) != new.get(name)
-        and not (name in ALLOTTED and (name not in old or name not in new))
-    ]
-
-
-def usable_cpus(machine: Mapping[str, object]) -> int | None:
-    """Return how many processors a process may use at once; None if unknown."""
-    count: object = len(cpu_numbers(str(machine.get("allowed_cpus"))))
-    count, quota = count or machine.get("logical_cpus"), machine.get("cpu_quota")
-    if not isinstance(count, int):
-        return None
-    return max(1, min(count, round(quota))) if isinstance(quota, int | float) else count
-
-
-def cpu_numbers(text: str) -> set[int]:
-    """Return the numbers of a list such as "0-2,5"; empty if it is not one."""
-    cpus: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.strip().partition("-")
-        if first.isdecimal() and (last or first).isdecimal():
-            cpus.update(range(int(first), int(last or first) + 1))
-    return cpus
 
 
 def text_of(value: Any) -> str:

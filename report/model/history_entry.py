@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from report.model.build_facts import machine_key
 from report.model.judgement import Verdict
 from report.model.plan import CellName
+from report.terms.machine_facts import machine_key
 
 SCHEMA = 1
 RUN, AB = "run", "ab"

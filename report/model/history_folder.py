@@ -17,6 +17,7 @@ from report.model.history_entry import (
 from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.terms.documents import ResultsError, parse_object, read_bytes, validate
+from report.terms.encoding import reason_of
 
 # Files with these names would make the history look like a run folder.
 _TAKEN = ("run", "ab", "environment")
@@ -41,7 +42,7 @@ def load(folder: Path) -> tuple[HistoryEntry, ...]:
     try:
         paths = sorted(folder.glob("*.json"), key=lambda path: path.stem)
     except OSError as error:
-        raise ResultsError(f"{folder}: {error.strerror or error}") from None
+        raise ResultsError(f"{folder}: {reason_of(error)}") from None
     return tuple(read_entry(path) for path in paths)
 
 

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from fastjsonschema import JsonSchemaValueException
 
 from report.terms.checksum import is_intact
-from report.terms.encoding import bounded_content, decoded
+from report.terms.encoding import bounded_content, decoded, reason_of
 from report.terms.limits import (
     FRACTIONS,
     MOST_DOCUMENT_BYTES,
@@ -81,7 +81,7 @@ def read_bytes(path: Path, most: int = MOST_DOCUMENT_BYTES) -> bytes:
     try:
         return bounded_content(path, most)
     except OSError as error:
-        raise ResultsError(f"{path}: {error.strerror or error}") from None
+        raise ResultsError(f"{path}: {reason_of(error)}") from None
 
 
 def canonical(document: object) -> str:

@@ -42,3 +42,14 @@ def _check_regular(status: os.stat_result, path: Path) -> None:
     """Raise OSError for anything but an ordinary file."""
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def problem_of(error: OSError) -> str:
+    """Return what failed, if that is known, and why."""
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}{reason_of(error)}"
+
+
+def reason_of(error: OSError) -> str:
+    """Return why something failed; not every OSError comes from the system."""
+    return error.strerror or str(error) or type(error).__name__

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from report.model.build_facts import ALLOTTED
 from report.model.judgement import Judgement, Verdict
 from report.model.run import Run
 from report.stats.shifts import as_share
 from report.stats.two_run_decision import Limits, beyond_unchanged, judge
+from report.terms.machine_facts import ALLOTTED
 from report.verdict.comparable_run import ComparableRun, SampledCell, of_run
 
 _CELLS = "cells"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from report.terms.encoding import reason_of
 from scripts.machine.child_process import Executor, tied_to_parent
 
 # The counts of a line -> the system calls that each one sums.
@@ -50,7 +51,9 @@ class Tool:
             with report.open("rb") as file:
                 text = file.read(_REPORT_LIMIT_BYTES).decode("utf-8", "replace")
         except OSError as error:
-            raise Unreadable(f"{self.name} wrote no report: {error.strerror}") from None
+            raise Unreadable(
+                f"{self.name} wrote no report: {reason_of(error)}"
+            ) from None
         return self.parse(text)
 
 

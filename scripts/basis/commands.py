@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from report.terms.encoding import reason_of
 from scripts.basis.problem import SetupError
 
 _EXCERPT_LINES = 15
@@ -136,7 +137,7 @@ def run_logged(
             if error.filename != command[0]:
                 raise
             absent = isinstance(error, FileNotFoundError)
-            why = "is not installed" if absent else f"cannot run: {error.strerror}"
+            why = "is not installed" if absent else f"cannot run: {reason_of(error)}"
             raise SetupError(f"{command[0]} {why}") from error
     if status != 0:
         raise SetupError(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from report.config.toml_table import short_path
+from report.terms.encoding import reason_of
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -31,7 +32,7 @@ def system_text(error: OSError, root: Path, cache: Path | None) -> str:
 
     `root` is the checkout.  `cache` is None if it cannot be determined.
     """
-    reason = error.strerror or str(error)
+    reason = reason_of(error)
     name = error.filename2 or error.filename
     if not isinstance(name, str | bytes | os.PathLike):
         written = [root / "build", *([cache] if cache else []), tempfile.gettempdir()]

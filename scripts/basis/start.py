@@ -1,4 +1,4 @@
-"""Start a module of this checkout as the program, and keep the exit code 1 for verdicts.
+"""Start a module of this checkout as the program; keep exit code 1 for verdicts.
 
 usage: python -s -P scripts/basis/start.py NAME MODULE ARGUMENT...
 
@@ -24,6 +24,10 @@ def main(words: list[str]) -> None:
     sys.path.insert(0, root)
     name, module, *sys.argv[1:] = words
     try:
+        os.getcwd()
+    except OSError as error:
+        _end(name, f"cannot use the current directory ({error}); change to another")
+    try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as ended:
         if isinstance(ended.code, int | None):
@@ -39,7 +43,10 @@ def main(words: list[str]) -> None:
         _end(name, f"{error}; run {root}/scripts/setup again")
     except BaseException:
         traceback.print_exc()
-        _end(name, "unexpected error, see above; this is a fault of kvmatrix, not a result")
+        _end(
+            name,
+            "unexpected error, see above; this is a fault of kvmatrix, not a result",
+        )
 
 
 def _end(name: str, problem: str, status: int = _BROKEN) -> None:

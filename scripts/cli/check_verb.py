@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from report.terms.encoding import reason_of
 from report.terms.text_table import json_text
 from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
@@ -278,5 +279,5 @@ def _append_summary(gate: Gate, code: int, environ: Mapping[str, str]) -> None:
             with open(place, "a", encoding="utf-8") as file:
                 file.write(step_summary(gate, code))
         except OSError as error:
-            message = f"$GITHUB_STEP_SUMMARY: {place}: {error.strerror}"
+            message = f"$GITHUB_STEP_SUMMARY: {place}: {reason_of(error)}"
             raise ResultsError(message) from error

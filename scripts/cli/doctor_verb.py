@@ -11,6 +11,7 @@ import click
 
 from report.config.config_types import Config, SuiteConfig
 from report.model.build_facts import machine_words
+from scripts.basis.system_programs import NEEDED, require
 from scripts.cli.exit_codes import exit_code_of
 from scripts.doctor.admission import full, subject_of
 from scripts.doctor.doctor_progress import progress_on
@@ -81,6 +82,7 @@ def doctor(system: SystemAccess, /, suite: str | None, **given: Any) -> None:
     data_dir = given["data_dir"].resolve()
 
     def work() -> int:
+        require(NEEDED)
         config = read_config(given["configs_dir"], suite or "")
         chosen = suite_of(config, suite or _usual_suite(config))
         with made_for_now(data_dir), sole_user(data_dir, "data"):

@@ -8,6 +8,8 @@ import click
 
 from report.config.toml_table import ConfigError
 from report.terms.documents import ResultsError
+from report.terms.encoding import problem_of
+from scripts.basis.system_programs import MissingProgram
 from scripts.doctor.admission import Unfit
 from scripts.machine.child_process import INTERRUPTED, Interrupted
 from scripts.planning.disk_room import DiskFull
@@ -23,7 +25,7 @@ def exit_code_of(work: Callable[[], int]) -> int:
     """Run a verb; turn its errors into one message and an exit code."""
     try:
         return work()
-    except (ConfigError, FolderLocked) as error:
+    except (ConfigError, FolderLocked, MissingProgram) as error:
         return print_error(str(error), 2)
     except ResultsError as error:
         return print_error(str(error), 2, *error.listed)
@@ -40,8 +42,7 @@ def exit_code_of(work: Callable[[], int]) -> int:
     except KeyboardInterrupt:  # click would end with 1
         return print_error("interrupted", INTERRUPTED)
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return print_error(f"{place}{error.strerror or error}", 2)
+        return print_error(problem_of(error), 2)
 
 
 def outcome_of(work: Callable[[], int]) -> tuple[int, str]:

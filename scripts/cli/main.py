@@ -8,6 +8,7 @@ import signal
 import sys
 from typing import Any
 
+from report.terms.encoding import problem_of
 from scripts.machine import stdio
 
 CANNOT_WRITE = 2
@@ -73,7 +74,7 @@ def _exit_code(system: Any) -> int:
     except OSError as error:  # of --help, or of a last flush
         from report.terms.text_table import visible_line
 
-        text = visible_line(f"kvmatrix: {error.filename}: {error.strerror}")
+        text = visible_line(f"kvmatrix: {problem_of(error)}")
         print(text, file=sys.stderr)
         return CANNOT_WRITE
     return code

@@ -18,7 +18,6 @@ from scripts.machine.probes import Probes, Progress
 from scripts.provision.venv import is_current
 
 _ROOT = Path(__file__).resolve().parents[2]
-_TOOLS = ("setpriv", "cp", "sync")
 _COUNTING_TOOLS = ("strace", "valgrind")
 
 
@@ -56,7 +55,7 @@ def subject_of(
 
 def _gaps() -> list[str]:
     """Return what scripts/setup has not installed, or not completely."""
-    gaps = [tool for tool in _TOOLS if shutil.which(tool) is None]
+    gaps = []
     requirements = ("requirements.txt", "requirements-dev.txt")
     prefix = Path(sys.prefix)
     if not any(is_current(prefix, _ROOT / "scripts" / name) for name in requirements):

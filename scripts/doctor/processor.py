@@ -1,7 +1,7 @@
 """Processors: speed, clock, and other users."""
 
-from report.model.build_facts import cpu_numbers
 from report.terms import numbers
+from report.terms.machine_facts import cpu_numbers
 from scripts.doctor.finding import UNKNOWN, Finding, ok, unknown, warn
 from scripts.doctor.subject import Subject
 from scripts.machine.allotment import cpu_quota
@@ -60,7 +60,7 @@ def processors(subject: Subject) -> Finding:
     if not allowed or not isinstance(total, int):
         return unknown(name, "not in /proc", "run where /proc is mounted")
     state = f"{allowed} of {total} usable"
-    quota = cpu_quota(subject.machine)
+    quota = cpu_quota(subject.machine.reader)
     if quota < allowed:
         limit = f"a control group limits them to the time of {quota:g}"
         return warn(name, f"{state}, but {limit}", _LIFT)

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from scripts.durability.requisites import namespaces_of
-from scripts.machine.child_process import Stop
+from scripts.machine.child_process import Stop, tied_to_parent
 from scripts.store.run_places import ROOT
 from scripts.trials.trial_spec import TrialSpec
 
 _PATIENCE = 8  # how many times the limit of a process a worker may be silent
 _POLL_S = 0.2
 # The kernel kills the worker if the thread that started it ends.
-_DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
 _STDERR_BYTES = 2000
 
 
@@ -176,7 +175,7 @@ class _Worker:
 
 def _command(spec: TrialSpec) -> list[str]:
     worker = [sys.executable, "-m", "scripts.trials.worker"]
-    return [*_DIES_WITH_US, *namespaces_of(spec.method), *worker]
+    return [*tied_to_parent(), *namespaces_of(spec.method), *worker]
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -10,6 +10,7 @@ from scripts.regime.host_probes import (
     first_problem,
     no_loop_device,
     no_maker_of,
+    no_mount_tools,
     no_namespaces,
     not_root,
 )
@@ -22,7 +23,7 @@ def requisites(
     methods: Iterable[str], file_systems: Iterable[str], block_log: Path
 ) -> Mapping[str, str]:
     """Return why each method is impossible here, with a remedy; "": it is not."""
-    shared: list[Probe] = [not_root, no_namespaces, no_loop_device]
+    shared: list[Probe] = [not_root, no_namespaces, no_mount_tools, no_loop_device]
     shared += [no_maker_of(n, f", or leave {n} out with --fs") for n in file_systems]
     of_method: Mapping[str, list[Probe]] = {
         KILL: [],

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from report.model.build_facts import ALLOTTED, usable_cpus
 from report.model.plan import started_at
 from report.terms import numbers
+from report.terms.machine_facts import ALLOTTED, usable_cpus
 
 CLOCK_OFF = datetime.timedelta(minutes=10)
 _NAMED = 5  # processor flags that are listed

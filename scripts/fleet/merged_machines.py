@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from report.model.ab_plan import AbPlan
-from report.model.build_facts import DIFFERS, changed_facts
+from report.model.build_facts import DIFFERS
 from report.model.plan import Plan
 from report.terms.checksum import KEY
 from report.terms.documents import ResultsError
+from report.terms.machine_facts import changed_facts
 
 _OF_ONE_RUN = ("plan", "schema", KEY)
 _NAMED = 8  # machines

@@ -8,8 +8,8 @@ weighs its cells.  A sync depends on the disk and the engine: 2 to 15 ms there.
 
 import math
 
-from report.model.build_facts import usable_cpus
 from report.model.plan import CellName, InitialState, Plan
+from report.terms.machine_facts import usable_cpus
 from report.terms.rulebook import REORGANISED, Benchmark, Flags
 from scripts.planning.disk_room import value_bytes
 from scripts.planning.order import ScheduledRepetition

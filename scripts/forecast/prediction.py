@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from report.model.build_facts import changed_facts
 from report.model.plan import CellName, Plan
 from report.model.run_folder import read_current_plan, read_lines
 from report.terms.documents import ResultsError, canonical
+from report.terms.machine_facts import changed_facts
 from report.terms.rulebook import PACES
 from scripts.forecast.guess import guess_seconds, sharers_of
 from scripts.planning.order import ScheduledRepetition

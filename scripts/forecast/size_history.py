@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from report.model.build_facts import changed_facts
 from report.model.plan import THROUGHPUT, CellName, Plan
 from report.model.record import passes_of
 from report.model.run import Measurement
@@ -17,6 +16,7 @@ from report.model.run_folder import read_current_plan, read_lines
 from report.stats import repetition_stats
 from report.stats.scaling import SizePoint, SizeSample
 from report.terms.documents import ResultsError, canonical
+from report.terms.machine_facts import changed_facts
 from report.terms.rulebook import PACES
 from scripts.planning.oracle_memory import table_bytes
 from scripts.planning.order import is_superseded

@@ -10,7 +10,6 @@ import collections
 import ctypes
 import os
 import select
-import shutil
 import signal
 import subprocess
 import threading
@@ -23,6 +22,7 @@ from types import FrameType
 from typing import IO, Protocol
 
 from report.terms.text_table import printable
+from scripts.basis.system_programs import program
 
 STDERR_TAIL_BYTES = 4096
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
@@ -247,12 +247,9 @@ class _Schedule:
 def tied_to_parent(signal_name: str = "KILL") -> list[str]:
     """Return a prefix that makes a command die with the process that starts it.
 
-    The command gets this signal then.  Raises FileNotFoundError without setpriv.
+    The command gets this signal then.  Raises MissingProgram.
     """
-    setpriv = shutil.which("setpriv")
-    if setpriv is None:
-        raise FileNotFoundError("setpriv is not installed (package util-linux)")
-    return [setpriv, "--pdeathsig", signal_name, "--"]
+    return [program("setpriv"), "--pdeathsig", signal_name, "--"]
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report.model.build_facts import ALLOTTED, essential
+from report.terms.machine_facts import ALLOTTED, essential
 from scripts.machine.allotment import allotted, allowed_cpus
 from scripts.machine.mounts import Mount, mount_of
 from scripts.machine.reader import Reader
@@ -90,7 +90,7 @@ def identity(machine: Machine) -> dict[str, Any]:
         "file_system": mount.type,
         "mount_options": mount.options,
         "device": mount.device,
-        **allotted(machine, cpus, total),
+        **allotted(machine.reader, cpus, total),
     }
 
 
@@ -126,7 +126,7 @@ def _cpu(machine: Machine) -> Entry:
     return {
         "model": first.get("model name", UNKNOWN),
         "logical_cpus": count or UNKNOWN,
-        "allowed_cpus": allowed_cpus(machine),
+        "allowed_cpus": allowed_cpus(machine.reader),
         "mhz": _decimal(first.get("cpu MHz", "")),
         "cache": first.get("cache size", UNKNOWN),
         "caches": _caches(machine),

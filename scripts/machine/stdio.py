@@ -11,6 +11,8 @@ import os
 import sys
 from typing import Any, TextIO
 
+from report.terms.encoding import reason_of
+
 
 class _Quiet(io.FileIO):
     """A file descriptor that discards output after its first fault."""
@@ -28,7 +30,7 @@ class _Quiet(io.FileIO):
             os.close(null)
             if isinstance(error, BrokenPipeError) or self.fileno() != 1:
                 return len(memoryview(content).cast("B"))
-            reason = f"cannot write: {error.strerror}"
+            reason = f"cannot write: {reason_of(error)}"
             raise OSError(error.errno, reason, "stdout") from None
 
 

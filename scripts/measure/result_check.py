@@ -13,6 +13,7 @@ from typing import Any, cast
 from report.model.plan import METHOD, SCHEMA, Plan, repetition_seed
 from report.model.record import Record
 from report.terms.documents import ResultsError, keys_of, parse_object, validate
+from report.terms.encoding import reason_of
 from report.terms.numbers import count
 from report.terms.rulebook import BENCHMARKS
 from report.trust.cell_context import context_of, context_of_cell
@@ -151,7 +152,7 @@ def _checked(
     except OSError as error:
         if not outcome.exit.isdigit():  # the signal or timeout is the better reason
             return judge(expected, outcome, b"")
-        problem = f"{context.answer.name} cannot be read: {error.strerror}"
+        problem = f"{context.answer.name} cannot be read: {reason_of(error)}"
         return CheckedAnswer("error", problem, {})
     return judge(expected, outcome, answer)
 

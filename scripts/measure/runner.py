@@ -12,6 +12,7 @@ from report.model.build_facts import harness_line
 from report.model.plan import Engine, Plan
 from report.model.record import Record
 from report.terms.regime import DIRECTORY, Regime
+from scripts.basis.system_programs import NEEDED, require
 from scripts.doctor.admission import admit, subject_of
 from scripts.forecast.prediction import Forecast, load_history
 from scripts.machine.checkout import harness_of
@@ -244,9 +245,10 @@ def _compilers(plan: Plan) -> list[str]:
 def open_runner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
     """Yield a runner that holds the locks of both folders.
 
-    Raises CannotStart, FolderLocked or Interrupted.
+    Raises CannotStart, MissingProgram, FolderLocked or Interrupted.
     """
     refuse_shared_folder(places)
+    require(NEEDED)
     executor = system.executor(child_environment(str(places.work / "tmp")))
     with (
         sole_user(places.results, "results"),

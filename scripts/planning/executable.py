@@ -7,6 +7,7 @@ from pathlib import Path
 from report.model.description import Description
 from report.model.plan import METHOD, SCHEMA, CellName, Engine, Plan
 from report.terms.documents import ResultsError, parse_object, validate
+from report.terms.encoding import reason_of
 from report.terms.limits import MOST_ANSWER_BYTES
 from report.terms.rulebook import Flag, Flags
 from report.terms.text_table import one_line
@@ -48,7 +49,7 @@ def describe(
         with answer.open("rb") as file:
             text = file.read(MOST_ANSWER_BYTES)
     except OSError as error:
-        problem = f"{program.name} cannot be started: {error.strerror}"
+        problem = f"{program.name} cannot be started: {reason_of(error)}"
         raise NotUsable(problem) from error
     finally:
         answer.unlink(missing_ok=True)

@@ -7,6 +7,7 @@ from report.config.config_types import VARIANT, Config, EngineConfig
 from report.model.description import Description
 from report.model.plan import FLOOR, Engine
 from report.terms.rulebook import Flags
+from scripts.basis.system_programs import CHILD_PATH
 from scripts.machine.child_process import Executor
 from scripts.planning.disk_room import DiskFull, looks_full
 from scripts.planning.engine_program import program_of
@@ -17,8 +18,6 @@ from scripts.planning.executable import (
     describe,
     refusal,
 )
-
-CHILD_PATH = "/usr/bin:/bin"
 
 
 def child_environment(home: str) -> dict[str, str]:

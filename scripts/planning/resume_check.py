@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from report.config.config_types import Config, SuiteConfig
-from report.model.build_facts import ALLOTTED, NO_LIMIT, changed_facts
 from report.model.plan import Engine, Plan
 from report.model.plan_document import engine_documents, scenario_documents
+from report.terms.machine_facts import ALLOTTED, NO_LIMIT, changed_facts
 from report.terms.rulebook import SCENARIO_FLAGS
 from report.terms.text_table import one_line
 from scripts.planning.engine_program import Program, portable, program_of

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from report.terms.encoding import reason_of
 from scripts.basis.commands import run_logged
 from scripts.basis.problem import SetupError
 from scripts.basis.setup_screen import Screen
@@ -197,7 +198,7 @@ def _problem(drivers: Path, engine: str) -> str:
     except subprocess.TimeoutExpired:
         return f"{path} --version does not answer within {_PATIENCE_S} s"
     except OSError as error:
-        return f"{path} --version cannot be started: {error.strerror}"
+        return f"{path} --version cannot be started: {reason_of(error)}"
     if done.returncode:
         said = " ".join(done.stderr.split())[-_EXCERPT_CHARS:]
         return f"{path} --version failed with status {done.returncode}: {said}"

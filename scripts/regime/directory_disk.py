@@ -5,10 +5,10 @@ Others may use its file system and its device, which count their requests as wel
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 from report.terms import numbers
+from scripts.basis.system_programs import run_program
 from scripts.regime.loop_device import DiskError
 from scripts.regime.regime_disk import Disk
 
@@ -60,12 +60,10 @@ def evict_files(folder: Path) -> None:
 def _cached_bytes(path: Path) -> int:
     """Return how much of a file is in the page cache: fincore(1) of util-linux.
 
-    Raises DiskError if it cannot tell.
+    Raises DiskError if it cannot tell, or MissingProgram.
     """
-    command = ["fincore", "--bytes", "--noheadings", "--output", "RES", str(path)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, errors="replace", check=False
-    )
+    command = ("fincore", "--bytes", "--noheadings", "--output", "RES", str(path))
+    done = run_program(command)
     words = done.stdout.split()
     if done.returncode or len(words) != 1 or not words[0].isdecimal():
         problem = done.stderr.strip() or f"it printed {done.stdout!r}"

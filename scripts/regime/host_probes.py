@@ -4,9 +4,10 @@ A probe returns why something is impossible here, with a remedy; "": it is not.
 """
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Iterable
+
+from scripts.basis.system_programs import MissingProgram, run_program, without
 
 NAMESPACES = (
     *("unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"),
@@ -28,18 +29,12 @@ def not_root() -> str:
 
 def no_namespaces() -> str:
     """Probe for mount and process namespaces."""
-    command = [*NAMESPACES, "true"]
     try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_PROBE_S,
-            check=False,
-        )
+        done = run_program((*NAMESPACES, "true"), _PROBE_S)
+    except MissingProgram as error:
+        return str(error)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"cannot run unshare ({error}): install util-linux"
+        return f"cannot run {NAMESPACES[0]}: {error}"
     if done.returncode == 0:
         return ""
     reason = " ".join(done.stderr.split())
@@ -59,11 +54,12 @@ def no_maker_of(file_system: str, remedy: str = "") -> Probe:
     """Return a probe for mkfs; `remedy` is another one than installing it."""
 
     def probe() -> str:
-        name = f"mkfs.{file_system}"
-        path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-        if shutil.which(name, path=path):
-            return ""
-        package = {"ext4": "e2fsprogs", "xfs": "xfsprogs"}[file_system]
-        return f"no {name}: install {package}{remedy}"
+        problem = without([f"mkfs.{file_system}"])
+        return f"{problem}{remedy}" if problem else ""
 
     return probe
+
+
+def no_mount_tools() -> str:
+    """Probe for the programs that mount disks."""
+    return without(["mount", "umount"])

@@ -9,7 +9,6 @@ import errno
 import fcntl
 import os
 import struct
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -35,19 +34,6 @@ _WITHOUT_LOG_FLUSH = 2
 _MNT_DETACH = 2
 _ATTEMPTS = 100
 _BUSY_S = 30.0
-_MKFS_S = 60
-# Everything is written at once, so that the kernel has nothing to write later.
-_MKFS = {
-    "ext4": (
-        *("mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0"),
-        *("-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
-    ),
-    "xfs": ("mkfs.xfs", "-q", "-f", "-K"),
-}
-# With these, which the tests of xfs set, mkfs.xfs accepts a disk below 300 MB and a log
-# below 64 MB, which takes half a second to recover (xfsprogs, mkfs/xfs_mkfs.c).
-_SMALL_JOURNAL = {"ext4": ("-J", "size=4"), "xfs": ()}
-_SMALL_XFS = dict.fromkeys(("TEST_DIR", "TEST_DEV", "QA_CHECK_FS"), "1")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -128,7 +114,7 @@ def claim(path: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_EXCL | os.O_CLOEXEC)
     except OSError as error:
-        reason = error.strerror
+        reason = os.strerror(error.errno or 0)
         if error.errno == errno.EBUSY:
             reason = "it is in use (mounted, swapped to or part of a volume); name an"
             reason += " unused device, or a directory on this one"
@@ -153,7 +139,9 @@ def attach(image: Path, direct: bool = False, block_bytes: int = 0) -> LoopDevic
     try:
         control = os.open("/dev/loop-control", os.O_RDWR | os.O_CLOEXEC)
     except OSError as error:
-        raise DiskError(f"/dev/loop-control: {error.strerror}; needs root") from None
+        raise DiskError(
+            f"/dev/loop-control: {os.strerror(error.errno or 0)}; needs root"
+        ) from None
     backing = os.open(image, os.O_RDWR | os.O_CLOEXEC)
     try:
         for _ in range(_ATTEMPTS):
@@ -187,37 +175,10 @@ def _configured(
         if error.errno in (errno.EBUSY, errno.ENOENT, errno.ENXIO):
             time.sleep(0.01)
             return None
-        raise DiskError(f"{path}: cannot attach: {error.strerror}") from None
+        raise DiskError(
+            f"{path}: cannot attach: {os.strerror(error.errno or 0)}"
+        ) from None
     return LoopDevice(path, handle)
-
-
-def make_file_system(kind: str, device: LoopDevice, small_journal: bool = True) -> None:
-    """Make an empty file system: "ext4" or "xfs".  Raises DiskError.
-
-    A small journal takes little time to recover.
-    """
-    options = _SMALL_JOURNAL[kind] if small_journal else ()
-    try:
-        done = subprocess.run(
-            [*_MKFS[kind], *options, device.path],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_MKFS_S,
-            check=False,
-            env={
-                **os.environ,
-                **_SMALL_XFS,
-                "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin",
-            },
-        )
-    except FileNotFoundError:
-        package = {"ext4": "e2fsprogs", "xfs": "xfsprogs"}[kind]
-        raise DiskError(f"mkfs.{kind} is missing; install {package}") from None
-    except subprocess.TimeoutExpired:
-        raise DiskError(f"mkfs.{kind} did not end within {_MKFS_S} s") from None
-    if done.returncode:
-        raise DiskError(f"mkfs.{kind}: {' '.join(done.stderr.split())}")
 
 
 def mount(
@@ -279,7 +240,9 @@ def shut_down(folder: Path) -> None:
     try:
         fcntl.ioctl(handle, _FS_IOC_SHUTDOWN, struct.pack("=I", _WITHOUT_LOG_FLUSH))
     except OSError as error:
-        raise DiskError(f"{folder}: cannot shut down: {error.strerror}") from None
+        raise DiskError(
+            f"{folder}: cannot shut down: {os.strerror(error.errno or 0)}"
+        ) from None
     finally:
         os.close(handle)
 

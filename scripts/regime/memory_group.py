@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from report.terms.encoding import reason_of
+
 _PREFIX = "kvmatrix-"
 _ATTEMPTS = 50
 _PAUSE_S = 0.1
@@ -138,7 +140,7 @@ class MemoryGroup:
                 return
             except OSError as error:
                 if attempt == _ATTEMPTS - 1:
-                    problem = f"{self._folder}: cannot remove: {error.strerror}"
+                    problem = f"{self._folder}: cannot remove: {reason_of(error)}"
                     raise MemoryGroupError(problem) from None
                 time.sleep(_PAUSE_S)
             else:
@@ -181,7 +183,7 @@ class MemoryGroups:
         try:
             group = MemoryGroup(self._folder / "process", self._version, limit_bytes)
         except OSError as error:
-            problem = f"{self._folder}: cannot limit the memory: {error.strerror}"
+            problem = f"{self._folder}: cannot limit the memory: {reason_of(error)}"
             raise MemoryGroupError(problem) from None
         try:
             yield group
@@ -210,7 +212,7 @@ def _new_folder(hierarchy: Hierarchy, suffix: str = "") -> Path:
             made.rmdir()
         raise MemoryGroupError(
             f"{hierarchy.folder}: no memory group can be made there:"
-            f" {error.strerror}; run as root, outside of containers or in one that"
+            f" {reason_of(error)}; run as root, outside of containers or in one that"
             " is started with --privileged --cgroupns=host"
         ) from None
     return made

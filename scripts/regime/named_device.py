@@ -2,12 +2,13 @@
 
 import os
 import stat
-import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from report.terms import numbers
+from report.terms.encoding import reason_of
 from report.terms.regime import BLOCK, DIRECTORY, FILE_SYSTEMS, Regime
+from scripts.basis.system_programs import run_program
 from scripts.regime.loop_device import DiskError, claim
 
 
@@ -63,7 +64,7 @@ def named_device(path: Path, to_format: Path | None) -> NamedDevice:
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        raise DiskError(f"--device {path}: {error.strerror}") from None
+        raise DiskError(f"--device {path}: {reason_of(error)}") from None
     if stat.S_ISBLK(mode):
         return _block(path, to_format is not None)
     if not stat.S_ISDIR(mode):
@@ -115,18 +116,6 @@ _PROBE = ("--probe", "--match-tag", "TYPE", "--output", "value")
 _TYPE = ("--noheadings", "--output", "FSTYPE", "--target")
 
 
-def _output(program: str, *arguments: str) -> str:
-    """Return what a program of util-linux printed.  Raises DiskError without it."""
-    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-    try:
-        done = subprocess.run(
-            [program, *arguments],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            env={**os.environ, "PATH": path},
-        )
-    except FileNotFoundError:
-        raise DiskError(f"{program} is missing; install util-linux") from None
-    return done.stdout.strip()
+def _output(*command: str) -> str:
+    """Return what a program printed.  Raises MissingProgram."""
+    return run_program(command).stdout.strip()

@@ -19,10 +19,10 @@ from scripts.regime.loop_device import (
     attach,
     claim,
     logical_block_bytes,
-    make_file_system,
     mount,
     unmount,
 )
+from scripts.regime.mkfs import make_file_system
 from scripts.regime.regime_disk import FOLDER, Disk
 
 _CLONE_NEWNS = 0x20000  # these three from sched.h and sys/mount.h

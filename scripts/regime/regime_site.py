@@ -9,6 +9,7 @@ from typing import Any
 
 from report.terms import numbers
 from report.terms.regime import BLOCK, COLD, DIRECTORY, LOOP, Regime
+from scripts.basis.system_programs import without
 from scripts.regime.directory_disk import DirectoryDisk, evict_files
 from scripts.regime.file_system_control import file_system_control
 from scripts.regime.host_probes import (
@@ -226,6 +227,8 @@ def why_no_regime(regimes: Sequence[Regime]) -> str:
         probes.append(_no_groups)
     if any(r.device in (LOOP, BLOCK) for r in regimes):
         probes += [no_namespaces, no_loop_device]
+    if any(r.device == DIRECTORY for r in regimes):
+        probes.append(lambda: without(["fincore"]))
     systems = sorted({r.file_system for r in regimes if r.device == LOOP})
     return first_problem([*probes, *map(no_maker_of, systems)])
 

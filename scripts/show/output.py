@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from report.config.toml_table import short_path
 from report.terms import titles
 from report.terms.text_table import json_text, visible_line
 
@@ -131,7 +132,5 @@ def print_error(message: str, exit_code: int, *listed: str) -> int:
 
 def shown(path: Path) -> str:
     """Return a path for people: relative if it is below the current folder."""
-    try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
+    below = path.resolve()
+    return short_path(below) if below.is_relative_to(Path.cwd()) else str(path)

@@ -4,6 +4,7 @@ import shlex
 from pathlib import Path
 
 from report.model.run import Run
+from report.terms.encoding import reason_of
 from scripts.machine.child_process import Interrupted
 from scripts.show.output import print_error, shown
 from scripts.store.report_file import write_report
@@ -23,7 +24,7 @@ def written_report(path: Path, run: Run | None = None) -> Path | None:
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         if isinstance(error, OSError):
-            reason = f"{error.filename or path}: {error.strerror or error}"
+            reason = f"{error.filename or path}: {reason_of(error)}"
         problem = f"cannot write the report: {' '.join(reason.split())}"
         print_error(f"{problem}; all results are kept; retry with: {retry}", 0)
         return None

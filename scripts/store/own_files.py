@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from report.terms.documents import ResultsError
+from report.terms.encoding import reason_of
 from scripts.machine.mounts import points_in
 
 _MOUNTINFO = Path("/proc/self/mountinfo")
@@ -192,7 +193,7 @@ def work_folder(path: Path) -> Iterator[WorkFolder]:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ResultsError(
-            f"--data-dir {path.parent}: cannot create {path.name}: {error.strerror};"
+            f"--data-dir {path.parent}: cannot create {path.name}: {reason_of(error)};"
             " choose another directory"
         ) from error
     folder = WorkFolder(path)

@@ -25,6 +25,7 @@ from report.model.plan_document import PLAN
 from report.model.record import LINES
 from report.terms.checksum import KEY, with_checksum
 from report.terms.documents import ResultsError, parse_object, read_bytes, validate
+from report.terms.encoding import reason_of
 from report.terms.numbers import count
 from scripts.planning.disk_room import DiskFull
 from scripts.store.own_files import is_open_file, open_own, remove
@@ -66,7 +67,7 @@ def create_usable(folder: Path, purpose: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ResultsError(
-            f"{name}: cannot create: {error.strerror}; {remedy}"
+            f"{name}: cannot create: {reason_of(error)}; {remedy}"
         ) from error
     if not os.access(folder, os.W_OK):
         raise ResultsError(f"{name}: not writable; {remedy}")

@@ -10,6 +10,7 @@ from report.model.ab_plan import AB_PLAN
 from report.model.count_lines import COUNTS_FILE
 from report.model.plan_document import PLAN
 from report.model.record import LINES
+from report.terms.encoding import reason_of
 
 _PLANS = {PLAN, AB_PLAN, DURABILITY_PLAN}
 OUTPUT = "-o"  # the option with which a user names any file
@@ -27,7 +28,7 @@ def write_whole(target: Path, content: str | bytes, option: str = "") -> None:
     try:
         _replace(target, _encoded(content), is_named=option == OUTPUT)
     except OSError as error:
-        name, reason = f"{option} {target}".strip(), error.strerror or str(error)
+        name, reason = f"{option} {target}".strip(), reason_of(error)
         if not target.parent.exists():
             reason = f"directory {target.parent} does not exist"
         raise OSError(error.errno, reason, name) from None

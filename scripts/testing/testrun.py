@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from report.terms.encoding import reason_of
 from scripts.basis.cache import locked
 from scripts.basis.commands import call, run_program
 from scripts.provision import setup
@@ -385,7 +386,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if error.filename is None:  # stdout is closed, or full
             raise
         print(
-            f"scripts/test: {error.filename}: {error.strerror}\n"
+            f"scripts/test: {error.filename}: {reason_of(error)}\n"
             f"Make {_RESULTS} writable for this user: test results are stored there",
             file=sys.stderr,
         )

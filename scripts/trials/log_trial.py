@@ -8,10 +8,10 @@ from typing import Any
 
 from scripts.regime.loop_device import (
     NotMountable,
-    make_file_system,
     mount,
     unmount,
 )
+from scripts.regime.mkfs import make_file_system
 from scripts.trials.block_log import LoggedWrite, Recorder, read_log
 from scripts.trials.crash_process import AuditFinding, Cut, Writer, audit
 from scripts.trials.crash_trace import RANDOM

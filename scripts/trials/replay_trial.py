@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from report.terms.documents import shown
+from report.terms.encoding import reason_of
 from scripts.regime.seclusion import (
     AS_NOBODY,
     MOST_MEMORY,
@@ -76,7 +77,7 @@ def hand_over(point: Path, user: int) -> None:
             os.chmod(path, mode)
         except OSError as error:  # such as of an immutable file
             raise TrialError(
-                f"{name} on the disk of the reproducer: {error.strerror}"
+                f"{name} on the disk of the reproducer: {reason_of(error)}"
             ) from None
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from report.terms.documents import ResultsError, parse_object, validate
-from report.terms.encoding import bounded_content
+from report.terms.encoding import bounded_content, reason_of
 from report.terms.text_table import one_line
 from scripts.regime.loop_device import DiskError
 from scripts.regime.seclusion import as_nobody
@@ -165,7 +165,7 @@ def _unpacked(
     try:
         content = bounded_content(path, MOST_BYTES)
     except OSError as error:
-        raise ReproducerError(f"{path}: {error.strerror or error}") from None
+        raise ReproducerError(f"{path}: {reason_of(error)}") from None
     found = as_nobody(answer, _PARSER_S, files) or b"-it cannot be unpacked"
     if found[:1] != b"+":
         reason = one_line(found[1:].decode(errors="replace"))

@@ -2,20 +2,20 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from scripts.basis.system_programs import run_program
 from scripts.regime.loop_device import (
     attach,
-    make_file_system,
     mount,
     mount_memory,
     unmount,
 )
+from scripts.regime.mkfs import make_file_system
 from scripts.trials.crash_process import TrialError
 from scripts.trials.disk_image import Patch
 from scripts.trials.trial_spec import TrialSpec
@@ -41,19 +41,12 @@ def workspace(spec: TrialSpec) -> Iterator[Path]:
         mount_memory(images, f"{_MOST_MEMORY},mode=0700")
         yield folder
     finally:
-        subprocess.run(["umount", "--lazy", str(folder)], timeout=60, check=False)
+        run_program(("umount", "--lazy", str(folder)), 60)
 
 
 def run_mount(arguments: Sequence[str], timeout_s: float) -> None:
     """Run mount(8).  Raises TrialError."""
-    done = subprocess.run(
-        ["mount", *arguments],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=timeout_s,
-        check=False,
-    )
+    done = run_program(("mount", *arguments), timeout_s)
     if done.returncode:
         raise TrialError(f"cannot mount: {done.stderr.strip()}")
 
@@ -194,13 +187,7 @@ class TrialDisk:
 def _copy_folder(source: Path, target: Path) -> None:
     """Make a folder a copy of another.  Raises TrialError."""
     shutil.rmtree(target, ignore_errors=True)
-    done = subprocess.run(
-        ["cp", "-a", str(source), str(target)],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    done = run_program(("cp", "-a", str(source), str(target)))
     if done.returncode:
         raise TrialError(f"cannot copy a database: {done.stderr.strip()}")
 

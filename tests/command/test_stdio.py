@@ -13,8 +13,7 @@ import pytest
 from scripts.planning import disk_room
 from scripts.store import report_file, run_places, run_store
 from tests.places import ROOT
-from tests.support.command_line import copy_commands
-from tests.support.command_line import call
+from tests.support.command_line import call, copy_commands
 from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, make_lab
 from tests.support.quiet_machine import quiet_machine

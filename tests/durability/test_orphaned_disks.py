@@ -30,7 +30,8 @@ _WORKSPACE = """
 import sys, time
 from pathlib import Path
 from scripts.trials.block_log import Recorder
-from scripts.regime.loop_device import make_file_system, mount
+from scripts.regime.loop_device import mount
+from scripts.regime.mkfs import make_file_system
 from scripts.trials.trial_disk import TrialDisk, workspace
 from scripts.trials.trial_spec import TrialSpec
 def hold(point):

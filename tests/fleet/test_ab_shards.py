@@ -114,13 +114,12 @@ def test_equal_builds_have_a_verdict_without_confirmation(lab: Lab) -> None:
 def test_two_machines_of_one_name_are_refused(lab: Lab) -> None:
     folders = screened(lab, 2)
     for folder, cpus in zip(folders, ("0", "0-1"), strict=True):
-        edit_plan(
-            folder,
-            lambda plan, cpus=cpus: (
-                plan["machine"].update(allowed_cpus=cpus),
-                plan["shard"].update(machine="m-1"),
-            ),
-        )
+
+        def use(plan: dict[str, Any], cpus: str = cpus) -> None:
+            plan["machine"].update(allowed_cpus=cpus)
+            plan["shard"].update(machine="m-1")
+
+        edit_plan(folder, use)
     done = lab.call("merge", *map(str, folders))
     assert done.returncode == 2
     assert "machine m-1 is not the one of" in done.stderr

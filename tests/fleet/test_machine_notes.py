@@ -53,7 +53,7 @@ def test_another_file_system_is_named_with_a_remedy() -> None:
 
 def test_a_machine_on_which_less_may_be_used_is_named() -> None:
     shares = {"logical_cpus": 4, "allowed_cpus": "0-3", "cpu_quota": "none"}
-    usual = facts(**shares, memory_limit_bytes="none")
+    usual = {**facts(), **shares, "memory_limit_bytes": "none"}
     few = {**usual, "allowed_cpus": "0,2"}
     slow = {**usual, "cpu_quota": 2.0}
     small = {**usual, "memory_limit_bytes": 1 << 30}

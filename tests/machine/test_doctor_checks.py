@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from report.model.description import Description
+from report.terms.machine_facts import cpu_numbers
 from scripts.doctor.examine import examine
 from scripts.doctor.finding import Severity
-from scripts.doctor.processor import cpu_numbers
 from scripts.doctor.subject import Subject
 from tests.builders.patients import (
     CLOCK,

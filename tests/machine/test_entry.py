@@ -2,15 +2,24 @@
 
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from report.config.toml_table import short_path
+from report.terms.encoding import problem_of, reason_of
 from scripts.basis import start
+from scripts.basis.system_programs import MissingProgram
+from scripts.machine.child_process import Spawner
+from scripts.planning.engine_program import Program
+from scripts.planning.executable import describe
+from scripts.show.output import shown
 from tests.places import PATIENCE_S, ROOT
 from tests.support.command_line import copy_commands
+from tests.support.lab import make_lab
 
 COMMANDS = (
     *("kvmatrix", "setup", "test", "check", "bench"),
@@ -22,7 +31,7 @@ TRAPS = ("click", "json", "sitecustomize", "usercustomize", "scripts", "rich")
 
 
 def run(*words: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+    return subprocess.run(  # type: ignore[call-overload]
         words, capture_output=True, text=True, timeout=PATIENCE_S, **options
     )
 
@@ -137,7 +146,11 @@ def test_a_broken_interpreter_is_named(tmp_path: Path) -> None:
     [
         (ValueError("odd"), 2, "ValueError: odd"),
         (MemoryError(), 2, "out of memory"),
-        (ModuleNotFoundError("No module named 'click'", name="click"), 2, "setup again"),
+        (
+            ModuleNotFoundError("No module named 'click'", name="click"),
+            2,
+            "setup again",
+        ),
         (RecursionError(), 2, "fault of kvmatrix"),
         (SystemExit("a sentence"), 2, "a sentence"),
         (KeyboardInterrupt(), 130, "interrupted"),
@@ -164,3 +177,73 @@ def test_an_unexpected_error_is_no_verdict(
     assert (ended.value.code or 0) == code
     shown = capsys.readouterr().err
     assert words in shown and bool(words) == bool(shown)
+
+
+def test_a_current_folder_that_is_gone_is_named(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = f"cd {gone} && rmdir {gone} && exec {ROOT}/scripts/kvmatrix list suites"
+    done = run("bash", "-c", command)
+    assert done.returncode == 2
+    assert "kvmatrix: cannot use the current directory" in done.stderr
+
+
+def test_a_path_below_the_root_keeps_its_slash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir("/")
+    assert (short_path(tmp_path), shown(tmp_path)) == (str(tmp_path), str(tmp_path))
+    monkeypatch.chdir(tmp_path.parent)
+    assert (short_path(tmp_path), shown(tmp_path)) == (tmp_path.name, tmp_path.name)
+
+
+def test_every_error_of_the_system_has_a_reason() -> None:
+    """An OSError that Python raises itself has no strerror, which would be None."""
+    errors = (OSError(2, "x"), OSError("y"), shutil.Error("z"), FileNotFoundError())
+    reasons = [reason_of(error) for error in errors]
+    assert reasons == ["x", "y", "z", "FileNotFoundError"]
+    assert problem_of(OSError("y")) == "y"
+    assert problem_of(OSError(2, "x", "path")) == "path: x"
+    files = [p for top in ("scripts", "report") for p in (ROOT / top).rglob("*.py")]
+    assert [p.name for p in files if "error.strerror" in p.read_text()] == [
+        "encoding.py"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("absent", "packages"),
+    [
+        ({"setpriv"}, "setpriv is not installed: install util-linux"),
+        (
+            {"cp", "sync", "setpriv"},
+            "setpriv, cp, sync are not installed: install util-linux coreutils",
+        ),
+    ],
+)
+@pytest.mark.parametrize("verb", ["run", "durability", "doctor"])
+def test_a_program_of_the_system_that_is_missing_is_named(
+    verb: str,
+    absent: set[str],
+    packages: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lab = make_lab(tmp_path)
+    lab.scenario()
+    lab.suite()
+    lab.engine("one", "honest")
+    which = shutil.which
+    monkeypatch.setattr(
+        shutil, "which", lambda name, **o: None if name in absent else which(name, **o)
+    )
+    done = lab.call(verb, "lab")
+    assert (done.returncode, done.stderr) == (2, f"kvmatrix: {packages}\n")
+    assert not lab.results.exists() or not [*lab.results.glob("2*")]
+
+
+def test_a_program_that_is_missing_is_no_fault_of_an_engine(tmp_path: Path) -> None:
+    executor = Spawner({"PATH": ""})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shutil, "which", lambda *_, **_o: None)
+        with pytest.raises(MissingProgram, match="install util-linux"):
+            describe(executor, Program(Path("/bin/true")), "one", tmp_path, "")

@@ -5,13 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from report.model.build_facts import (
-    ALLOTTED,
-    machine_key,
-    machine_words,
-    usable_cpus,
-)
+from report.model.build_facts import machine_words
 from report.terms.documents import validate
+from report.terms.machine_facts import ALLOTTED, machine_key, usable_cpus
 from scripts.machine.host import Machine, environment_document, identity
 from scripts.machine.mounts import mount_of
 from scripts.planning.resume_check import machine_differences

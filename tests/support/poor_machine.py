@@ -41,7 +41,8 @@ def no_namespaces(patch: pytest.MonkeyPatch) -> None:
 
 def no_unshare(patch: pytest.MonkeyPatch) -> None:
     """Take the program away that makes namespaces."""
-    patch.setattr(host_probes, "NAMESPACES", ("/nowhere/unshare",))
+    patch.setattr(host_probes, "NAMESPACES", ("unshare",))
+    patch.setattr(shutil, "which", lambda name, **_: None if name == "unshare" else "/")
 
 
 def no_mkfs(patch: pytest.MonkeyPatch) -> None:
@@ -55,7 +56,7 @@ def no_mkfs(patch: pytest.MonkeyPatch) -> None:
 MISSING: dict[str, tuple[Take, str, str]] = {
     "root": (not_root, "needs root", "sudo"),
     "namespaces": (no_namespaces, "Operation not permitted", "--privileged"),
-    "unshare": (no_unshare, "cannot run unshare", "install util-linux"),
+    "unshare": (no_unshare, "unshare is not installed", "install util-linux"),
     "loop": (without("/dev/loop-control"), "no loop devices", "kernel module loop"),
-    "mkfs": (no_mkfs, "no mkfs.xfs", "install xfsprogs"),
+    "mkfs": (no_mkfs, "mkfs.xfs is not installed", "install xfsprogs"),
 }

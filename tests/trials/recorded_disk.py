@@ -21,12 +21,12 @@ from scripts.regime.loop_device import (
     LoopDevice,
     abort_fuse,
     attach,
-    make_file_system,
     mount,
     mount_memory,
     shut_down,
     unmount,
 )
+from scripts.regime.mkfs import make_file_system
 from scripts.trials import block_log
 from scripts.trials.block_log import LoggedWrite, Recorder, read_log
 from scripts.trials.trial_disk import DISK_MB
