@@ -7,7 +7,7 @@ of the ranks of b.  Under the null hypothesis that the build does not matter, an
 of the four could have been b's: 6 equally likely labellings per round, independent
 between rounds.  An A/B run uses only two of them, A B B A and B A A B, one for each of
 two consecutive rounds.  Drift and the effect of the position in a round then cancel,
-so that the true p is smaller if anything (REGRESSIONS.md, "Positions").
+so that the true p is smaller if anything (ERROR_RATES.md, "Positions").
 
 Source: J. L. Hodges and E. L. Lehmann, Rank methods for combination of independent
 experiments in analysis of variance, Ann. Math. Statist. 33 (1962) 482-497.  The

@@ -7,7 +7,7 @@ one window in a thousand of Gaussian noise reaches and if the levels differ by 2
 then both parts are split in the same way.
 
 The null distribution includes the search over all positions, unlike the p-values of
-E-divisive in Apache Otava 0.8 (otava/significance_test.py).  REGRESSIONS.md has the
+E-divisive in Apache Otava 0.8 (otava/significance_test.py).  ERROR_RATES.md has the
 measured rates of detection and of false alarms.
 """
 

@@ -1,6 +1,6 @@
 """The cost of a cell at a size that was not measured: an extrapolated power law.
 
-ln v = a + b ln n is fitted to the measured sizes; SCALING.md shows how well it
+ln v = a + b ln n is fitted to the measured sizes; ERROR_RATES.md shows how well it
 predicts.  Larger sizes have more weight, because at small sizes constant costs, such
 as starting a process, hide those that grow.  The exponent b has a prior, and the
 interval is Student's for one more measurement (Bayesian linear regression with a

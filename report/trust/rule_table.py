@@ -50,5 +50,5 @@ def _first_fault(rules: tuple[Rule, ...], record: Record, context: Context) -> s
 
 
 def statements() -> str:
-    """Return all rules as a Markdown list, which is in report/docs/RECORDS.md."""
+    """Return all rules as a Markdown list, which is in report/trust/RECORDS.md."""
     return "".join(f"- {rule.statement}\n" for rule in RULES)

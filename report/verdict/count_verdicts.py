@@ -2,7 +2,7 @@
 
 A count says "work", never "time": fewer instructions are not always faster.  A
 difference is believed if it is large compared with the differences between identical
-runs of one side.  REGRESSIONS.md, "Counts", has the limits and the false alarms.
+runs of one side.  ERROR_RATES.md, "Counts", has the limits and the false alarms.
 """
 
 from __future__ import annotations

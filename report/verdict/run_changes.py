@@ -2,7 +2,7 @@
 
 compare() refuses runs whose rates are not comparable.  Every change that it reports
 includes drift of the machine between the two runs; `kvmatrix ab` excludes that.
-REGRESSIONS.md has the rule and its error rates.
+REGRESSIONS.md has the rule, ERROR_RATES.md its error rates.
 """
 
 from __future__ import annotations

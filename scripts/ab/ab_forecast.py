@@ -11,7 +11,7 @@ from scripts.forecast.guess import guess_count_s
 from scripts.forecast.prediction import Forecast
 from scripts.planning.order import ScheduledRepetition
 
-# The share of cells without a change that are still measured again: REGRESSIONS.md.
+# The share of cells without a change that are still measured again: ERROR_RATES.md.
 SUSPECT_SHARE = 0.08
 
 

@@ -1,4 +1,4 @@
-"""The list of requirements in METHODOLOGY.md: complete, and naming files that exist."""
+"""The list of requirements: complete, and naming files that exist."""
 
 import re
 
@@ -6,12 +6,12 @@ from tests.faults.table import FAMILIES, load_family
 from tests.places import ROOT
 
 ROW = re.compile(r"^\| (R\d+) \| (.+) \| (met|not yet|refused) \| (.*?) ?\|$", re.M)
-# `R1` to `R66` of the list in METHODOLOGY.
+# `R1` to `R66` of the list.
 COUNT = 66
 
 
 def rows() -> list[tuple[str, str, str, str]]:
-    text = (ROOT / "report/docs/METHODOLOGY.md").read_text()
+    text = (ROOT / "tests/REQUIREMENTS.md").read_text()
     return ROW.findall(text)
 
 

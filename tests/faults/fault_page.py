@@ -1,4 +1,4 @@
-"""Make report/docs/FAULT_INJECTION.md from what the harness says.
+"""Make tests/faults/FAULT_INJECTION.md from what the harness says.
 
 Usage: `python -m tests.faults.fault_page`.
 
@@ -37,7 +37,7 @@ from tests.faults.table import (
 from tests.places import ROOT
 from tests.support.program import refuse_options
 
-PATH = ROOT / "report/docs/FAULT_INJECTION.md"
+PATH = ROOT / "tests/faults/FAULT_INJECTION.md"
 TIMED = ("times",)  # families whose verdicts have figures that differ each time
 _LINK = {"wrong": ": ", "ok": ", with the note: "}
 

@@ -27,7 +27,7 @@ from tests.hardship.site import Site, Victim
 from tests.hardship.trial import Outcome
 from tests.places import ROOT
 
-DOCUMENT = ROOT / "report/docs/TRUST.md"
+DOCUMENT = ROOT / "tests/TRIALS.md"
 
 
 def line(**changed: Any) -> bytes:

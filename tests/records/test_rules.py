@@ -353,5 +353,5 @@ def test_only_earlier_methods_read_many_keys_between_two_points() -> None:
 
 
 def test_the_documentation_states_every_rule() -> None:
-    assert statements() in (ROOT / "report/docs/RECORDS.md").read_text()
+    assert statements() in (ROOT / "report/trust/RECORDS.md").read_text()
     assert all(rule.statement.endswith(".") for rule in RULES)

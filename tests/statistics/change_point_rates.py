@@ -1,6 +1,6 @@
 """Error rates and delays of the detector of steps, by simulation.
 
-`python -m tests.statistics.change_point_rates` prints the rows of REGRESSIONS.md.
+`python -m tests.statistics.change_point_rates` prints the rows of ERROR_RATES.md.
 Everything is simulated with fixed seeds: logarithms of rates, with three noises.
 """
 

@@ -1,6 +1,6 @@
 """Error rates of the rule of `kvmatrix compare`, by simulation.
 
-`python -m tests.statistics.compare_rates` prints the table of REGRESSIONS.md.  Each run
+`python -m tests.statistics.compare_rates` prints the table of ERROR_RATES.md.  Each run
 is a separate session of interleaved cells.  The whole machine may be slower in the
 second, which two runs cannot distinguish from a slower build.
 """

@@ -1,4 +1,4 @@
-"""Print the tables of report/docs/ERROR_RATES.md.
+"""Print the tables of tests/ERROR_RATES.md.
 
 Usage: `python -m tests.statistics.error_tables`.  Seeds are fixed, so that the rates
 are the same each time.

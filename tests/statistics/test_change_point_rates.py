@@ -1,6 +1,6 @@
 """Error rates and delays of the detector of steps, by simulation.
 
-The bounds are those of REGRESSIONS.md, with a margin for fewer replicates.  All seeds
+The bounds are those of ERROR_RATES.md, with a margin for fewer replicates.  All seeds
 are fixed, so that the rates are the same each time.
 """
 

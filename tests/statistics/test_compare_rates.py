@@ -1,4 +1,4 @@
-"""The error rates of a comparison of two runs, as in REGRESSIONS.md."""
+"""The error rates of a comparison of two runs, as in ERROR_RATES.md."""
 
 from __future__ import annotations
 

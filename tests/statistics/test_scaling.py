@@ -202,7 +202,7 @@ def recorded() -> dict[str, dict[int, SizeSample]]:
     ],
 )
 def test_recorded_sizes_are_predicted(sizes: Sequence[int], num: int) -> None:
-    """SCALING.md has the figures; a busy machine made them."""
+    """ERROR_RATES.md has the figures; a busy machine made them."""
     factors: dict[str, list[float]] = {"time": [], "memory": [], "disk": []}
     inside = 0
     for cell in recorded().values():

@@ -1,7 +1,7 @@
 """A build that does a tenth more work, through `kvmatrix ab` on real executables.
 
 Assertions use counts only, which a busy machine does not change.  That times reveal it
-too is shown in report/docs/REGRESSIONS.md, "On a real machine".
+too is shown in tests/ERROR_RATES.md, "On a real machine".
 """
 
 import shutil

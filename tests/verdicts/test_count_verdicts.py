@@ -300,7 +300,7 @@ def two_valued(random: numpy.random.Generator, shape: tuple[int, ...]) -> Any:
 
 @pytest.mark.parametrize("noise", [gaussian, heavy_tailed, two_valued])
 def test_identical_builds_raise_no_alarm(noise: Any) -> None:
-    """20 runs of 60 cells; REGRESSIONS.md has 1,000."""
+    """20 runs of 60 cells; ERROR_RATES.md has 1,000."""
     random = numpy.random.default_rng(5)
     alarms = 0
     for _ in range(20 * 60):
