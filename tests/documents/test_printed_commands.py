@@ -1,0 +1,225 @@
+"""Every command that a document or a --help text prints is understood.
+
+command_rules.py says how each kind of command is tried.
+"""
+
+import importlib.util
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import IO
+
+import click
+import pytest
+
+from scripts.cli import verbs
+from scripts.machine.child_process import PeriodicCall, ProcessResult, Spawner
+from tests.documents.command_rules import RULES, Rule, rule_of, tried
+from tests.documents.printed_commands import Printed, commands_of, printed_commands
+from tests.places import BUILD, ROOT
+from tests.support.command_line import call
+from tests.support.quiet_machine import quiet_machine
+
+COMMANDS = printed_commands()
+_Answer = tuple[ProcessResult, bytes]
+_ANSWERS: dict[tuple[str, ...], _Answer] = {}
+
+
+@dataclass(frozen=True)
+class Remembering(Spawner):
+    """A spawner that asks each executable each question once."""
+
+    def run(
+        self,
+        command: Sequence[str | Path],
+        timeout_s: float,
+        ticks: Sequence[PeriodicCall] = (),
+        stdout: int | IO[bytes] = subprocess.DEVNULL,
+    ) -> ProcessResult:
+        """Run a command, or repeat the answer that it gave."""
+        words = tuple(map(str, command))
+        if isinstance(stdout, int) or not {"--describe", "--check"} & {*words}:
+            return super().run(command, timeout_s, ticks, stdout)
+        if words not in _ANSWERS:
+            with tempfile.TemporaryFile() as file:
+                result = super().run(command, timeout_s, ticks, file)
+                file.seek(0)
+                _ANSWERS[words] = result, file.read()
+        result, answer = _ANSWERS[words]
+        stdout.write(answer)
+        return result
+
+
+# A control group or a disk of its own is planned, not made.
+ANYWHERE = replace(quiet_machine(Remembering), no_regime=lambda *_: "")
+
+
+def how(*kinds: str) -> list[object]:
+    """Return the commands that are tried in one of these ways."""
+    every = [(printed, rule_of(printed.words)) for printed in COMMANDS]
+    return [
+        pytest.param(printed, rule, id=str(printed))
+        for printed, rule in every
+        if rule and rule.how in kinds
+    ]
+
+
+def test_every_command_has_a_rule() -> None:
+    assert len(COMMANDS) > 150
+    unknown = [str(printed) for printed in COMMANDS if not rule_of(printed.words)]
+    assert not unknown, "add a rule to command_rules.py:\n" + "\n".join(unknown)
+
+
+def test_every_rule_is_needed() -> None:
+    used = {rule_of(printed.words) for printed in COMMANDS}
+    assert not [rule.words for rule in RULES if rule not in used]
+
+
+def test_a_line_is_divided_as_by_a_shell() -> None:
+    line = "cd x && A=1 sudo kvmatrix run quick -k '*/fill*' | cat  # more"
+    assert list(commands_of(line)) == [
+        ("scripts/kvmatrix", "run", "quick", "-k", "*/fill*"),
+        ("cat",),
+    ]
+    assert list(commands_of("ssh one 'cd k && scripts/kvmatrix list'")) == [
+        ("scripts/kvmatrix", "list")
+    ]
+
+
+def verb_of(words: list[str]) -> tuple[click.Command, click.Context]:
+    """Return the verb of a command line and its context, and remove its words."""
+    command: click.Command = verbs.main
+    context = click.Context(command)
+    while isinstance(command, click.Group) and words and words[0][0] != "-":
+        name = words.pop(0)
+        sub = command.get_command(context, name)
+        assert sub, f"unknown verb {name}"
+        command, context = sub, click.Context(sub, context, name)
+    return command, context
+
+
+@pytest.mark.parametrize(("printed", "rule"), how("run", "parsed"))
+def test_its_options_are_read(
+    printed: Printed, rule: Rule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that a verb demands need not be there."""
+    assert rule.why or rule.how == "run"
+    words = tried(printed.words[1:], rule, str(BUILD))
+    command, context = verb_of(words)
+    for param in command.params:
+        if isinstance(param.type, click.Path):
+            monkeypatch.setattr(param.type, "exists", False)
+    if "--help" not in words and not isinstance(command, click.Group):
+        command.make_context(command.name, words, context.parent)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("printed", "rule"), how("run"))
+def test_it_runs(
+    printed: Printed, rule: Rule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "results"
+    results.mkdir()
+    for name in rule.runs:
+        shutil.copytree(ROOT / "results" / name, results / name)
+    monkeypatch.setenv("KVMATRIX_RESULTS_DIR", str(results))
+    monkeypatch.setenv("KVMATRIX_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    words = tried(printed.words[1:], rule, str(BUILD))
+    for name in {"OLD.json", "NEW.json"} & {*words}:
+        call(["report", rule.runs[0], "--format", "google", "-o", name])
+    command, _ = verb_of(words.copy())
+    options = {option for param in command.params for option in param.opts}
+    places = {"--build-dir": BUILD, "--data-dir": tmp_path / "data"}
+    more = [str(w) for pair in places.items() if pair[0] in options for w in pair]
+    done = call([*words, *more], ANYWHERE)
+    assert done.returncode in rule.codes, (shlex.join(words), done.stderr)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("printed", "rule"), how("small"))
+def test_an_executable_runs_a_small_amount(
+    printed: Printed, rule: Rule, tmp_path: Path
+) -> None:
+    here = [word.replace("build/release", str(BUILD)) for word in printed.words]
+    for word in here:
+        path = Path(word.removeprefix("--driver="))
+        if str(path).startswith(str(BUILD)) and not path.exists():
+            pytest.skip(f"{path} is not built")
+    command = [*here, *rule.more, f"--db={tmp_path}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@cache
+def help_of(script: str) -> str:
+    command = [str(ROOT / script), "--help"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(("printed", "rule"), how("options"))
+def test_a_script_knows_each_option(printed: Printed, rule: Rule) -> None:
+    assert rule.why
+    known = help_of(printed.words[0])
+    options = [word.partition("=")[0] for word in printed.words if word[0] == "-"]
+    for option in options[: options.index("--") if "--" in options else None]:
+        assert re.search(rf"{option}\b", known), str(printed)
+
+
+@pytest.mark.parametrize(("printed", "rule"), how("module"))
+def test_a_module_is_there(printed: Printed, rule: Rule) -> None:
+    assert rule.why
+    words = list(printed.words)
+    if "-m" in words:
+        name = words[words.index("-m") + 1]
+        assert importlib.util.find_spec(name), str(printed)
+        source = ROOT / (name.replace(".", "/") + ".py")
+        given = [w.partition("=")[0] for w in words[words.index("-m") + 2 :]]
+        if source.exists():
+            wrong = [
+                w for w in given if w.startswith("--") and w not in source.read_text()
+            ]
+            assert not wrong, str(printed)
+    paths = [
+        word for word in words if word.startswith(("tests/", "report/", "scripts/"))
+    ]
+    assert not [path for path in paths if not (ROOT / path).exists()], str(printed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("printed", "rule"), how("listed"))
+def test_ctest_has_such_tests(printed: Printed, rule: Rule) -> None:
+    words = [word.replace("build/release", str(BUILD)) for word in printed.words]
+    if "--test-dir" not in words and "--preset" not in words:
+        return  # in a build of the reader's own
+    if words[-1] in ("NAME", "redb"):
+        words[-1] = "leveldb"
+    done = subprocess.run([*words, "-N"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not done.stdout.endswith("Total Tests: 0\n")
+
+
+@pytest.mark.parametrize(("printed", "rule"), how("preset"))
+def test_cmake_has_the_preset_and_the_target(printed: Printed, rule: Rule) -> None:
+    presets = json.loads((ROOT / "CMakePresets.json").read_text())
+    names = {
+        p["name"] for kind in ("configure", "build") for p in presets[f"{kind}Presets"]
+    }
+    words = list(printed.words)
+    for option, name in pairwise(words):
+        assert option != "--preset" or name in names, str(printed)
+
+
+@pytest.mark.parametrize(("printed", "rule"), how("exists"))
+def test_a_file_that_is_named_is_there(printed: Printed, rule: Rule) -> None:
+    path = printed.words[0]
+    assert rule.why or (ROOT / path).exists(), str(printed)
