@@ -10,7 +10,7 @@ import click
 
 from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.session_flow import conclude, run_with_progress
-from scripts.measure.runner import open_runner
+from scripts.measure.runner import open_planner, open_runner
 from scripts.request import options
 from scripts.request.ab_options import AB_SELECTION, AbOptions
 from scripts.request.selection import note_own_defaults, note_single_passes
@@ -70,7 +70,8 @@ def ab(
         asked = AbOptions.of(given)
         places = RunPlaces.of(given, asked.builds.a)
         request = asked.request(suite, places.configs, ctx)
-        with open_runner(places, ctx.obj) as side_a:
+        opened = open_planner if dry_run else open_runner
+        with opened(places, ctx.obj) as side_a:
             view = partial(make_ab_view, output.stderr(), output.quiet)
             session = session_of(side_a, asked.builds.b, view)
             plan = session.plan(request, asked.terms)

@@ -2,8 +2,7 @@
 
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from scripts.doctor.subject import Subject
 from scripts.machine.host import Machine, environment_document, identity
 from scripts.machine.reader import SystemReader
 from scripts.machine.system_access import SystemAccess
-from scripts.planning.disk_room import needed_bytes
+from scripts.planning.disk_room import existing_part, needed_bytes
 from scripts.planning.found_engines import (
     ask_executables,
     child_environment,
@@ -32,9 +31,7 @@ from scripts.request import options
 from scripts.request.selection import read_config, suite_of
 from scripts.show.listing import suite_plan
 from scripts.show.output import Output, say_json, shown_line
-from scripts.store.own_files import work_folder
-from scripts.store.run_places import WORK_FOLDER
-from scripts.store.run_store import create_usable, sole_user
+from scripts.store.run_store import check_usable
 
 _SUITE = "quick"
 _WIDTH = 100  # of lines, unless a terminal is narrower
@@ -58,9 +55,9 @@ def doctor(system: SystemAccess, /, suite: str | None, **given: Any) -> None:
     Disk space and memory must suffice for the largest cell of SUITE (default: quick).
 
     Processors, memory and the disk of the data directory are checked.  This syncs
-    4 KiB a hundred times and runs a CPU loop for five seconds, and leaves nothing
-    behind.  Each finding that is not ok has a remedy; a check that cannot be run is a
-    warning.
+    4 KiB a hundred times and runs a CPU loop for five seconds, which disturbs a run
+    that is going; nothing is left behind.  Each finding that is not ok has a remedy; a
+    check that cannot be run is a warning.
 
     \b
     ok    nothing to do
@@ -74,9 +71,8 @@ def doctor(system: SystemAccess, /, suite: str | None, **given: Any) -> None:
       scripts/kvmatrix run quick --strict
 
     \b
-    Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, or a
-    directory that another run is using; 4 the machine is unfit (--strict); 130
-    interrupted.
+    Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 4 the
+    machine is unfit (--strict); 130 interrupted.
     """
     output = Output.of(given)
     data_dir = given["data_dir"].resolve()
@@ -85,16 +81,13 @@ def doctor(system: SystemAccess, /, suite: str | None, **given: Any) -> None:
         require(NEEDED)
         config = read_config(given["configs_dir"], suite or "")
         chosen = suite_of(config, suite or _usual_suite(config))
-        with made_for_now(data_dir), sole_user(data_dir, "data"):
-            build_dir = given["build_dir"].absolute()
-            subject = _subject(config, chosen, build_dir, data_dir, system)
-            with (
-                work_folder(data_dir / WORK_FOLDER),
-                progress_on(output.stderr(), output.quiet) as notify,
-            ):
-                probes = system.probes(data_dir / WORK_FOLDER)
-                findings, probed = full(subject, probes, notify)
-            known = identity(subject.machine)  # asks for the data directory's disk
+        check_usable(data_dir, "data")
+        folder = existing_part(data_dir)
+        build_dir = given["build_dir"].absolute()
+        subject = _subject(config, chosen, build_dir, folder, system)
+        with progress_on(output.stderr(), output.quiet) as notify:
+            findings, probed = full(subject, system.probes(folder), notify)
+        known = identity(subject.machine)
         _show(output, known, findings, probed)
         failed = any(finding.level is Severity.FAIL for finding in findings)
         return EXIT_UNFIT if failed and given["strict"] else 0
@@ -105,19 +98,6 @@ def doctor(system: SystemAccess, /, suite: str | None, **given: Any) -> None:
 def _usual_suite(config: Config) -> str:
     """Return quick, or the only suite of a configuration without it."""
     return next(iter(config.suites)) if len(config.suites) == 1 else _SUITE
-
-
-@contextmanager
-def made_for_now(folder: Path) -> Iterator[None]:
-    """Create the folder for the block, and remove the parts of its path created."""
-    missing = [place for place in (folder, *folder.parents) if not place.exists()]
-    try:
-        create_usable(folder, "data")
-        yield
-    finally:
-        for place in missing:
-            with suppress(OSError):  # in use by another process by now
-                place.rmdir()
 
 
 def _subject(

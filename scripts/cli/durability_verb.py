@@ -37,7 +37,7 @@ from scripts.durability.trial_plan import planned_trials
 from scripts.machine.checkout import harness_of
 from scripts.machine.host import identity
 from scripts.machine.system_access import SystemAccess
-from scripts.measure.runner import Runner, open_runner
+from scripts.measure.runner import Runner, open_planner, open_runner
 from scripts.planning.engine_choice import Found, finder
 from scripts.request import options
 from scripts.request.option_types import ChoiceType, IntegerType
@@ -150,7 +150,8 @@ def durability(
     def work() -> int:
         if replay_file:
             return _replay(replay_file, places, ctx.obj, output)
-        with open_runner(places, ctx.obj) as runner:
+        opened = open_planner if dry_run else open_runner
+        with opened(places, ctx.obj) as runner:
             config = read_config(places.configs, suite, engines)
             find = finder(config, ctx.obj, places.build_dir)
             plan = _plan(runner, config, wanted, find, ctx.meta["command"])

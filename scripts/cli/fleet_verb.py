@@ -46,7 +46,7 @@ from scripts.fleet.fleet_plan import planned_blocks, whole_plan
 from scripts.fleet.fleet_site import SLURM, FleetSite
 from scripts.machine.child_process import Interrupted
 from scripts.measure.events import SessionResult
-from scripts.measure.runner import Request, open_runner
+from scripts.measure.runner import Request, open_planner, open_runner
 from scripts.planning.engine_choice import finder
 from scripts.request import options
 from scripts.request.ab_options import AB_SELECTION, AbOptions
@@ -144,7 +144,8 @@ def fleet_run(
         selection = selection_of(config, chosen_suite, run_options, find)
         request = Request(config, chosen_suite, selection, ctx.meta["command"])
         site = site_of(given, places, None)
-        with open_runner(places, ctx.obj) as runner:
+        opened = open_planner if dry_run else open_runner
+        with opened(places, ctx.obj) as runner:
             plan = whole_plan(runner.plan(request), places.results)
             refuse_nothing(plan, places.build_dir)
             blocks, name = planned_blocks(plan, places.results), f"{suite}-fleet"
@@ -202,7 +203,8 @@ def fleet_ab(
         places = RunPlaces.of(given, asked.builds.a)
         request = asked.request(suite, places.configs, ctx)
         site = site_of(given, places, asked.builds.options)
-        with open_runner(places, ctx.obj) as side_a:
+        opened = open_planner if dry_run else open_runner
+        with opened(places, ctx.obj) as side_a:
             view = partial(make_ab_view, output.stderr(), output.quiet)
             session = session_of(side_a, asked.builds.b, view)
             plan = session.plan(request, asked.terms)

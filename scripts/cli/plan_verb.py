@@ -18,7 +18,7 @@ from scripts.machine.host import environment_document
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.calibration import LARGEST_OF_FEWEST, default_sizes, measure_sizes
 from scripts.measure.run_session import RunSession
-from scripts.measure.runner import Request, Runner, open_runner
+from scripts.measure.runner import Request, Runner, open_planner, open_runner
 from scripts.planning.disk_room import free_bytes
 from scripts.planning.engine_choice import finder
 from scripts.request import options
@@ -152,7 +152,8 @@ def predict_suite(
     Raises the errors that scripts.cli.exit_codes turns into a message.
     """
     measuring = replace(places, results=places.results / PLANS)
-    with open_runner(measuring, system) as runner:
+    opened = open_runner if learn.measure else open_planner
+    with opened(measuring, system) as runner:
         plan = runner.plan(request)
         refuse_nothing(plan, places.build_dir)
         if learn.measure:

@@ -9,7 +9,7 @@ from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.session_flow import conclude, run_with_progress
 from scripts.fleet.sharded_plan import sharded_plan
 from scripts.measure.run_session import RunSession
-from scripts.measure.runner import Request, open_runner
+from scripts.measure.runner import Request, open_planner, open_runner
 from scripts.planning.engine_choice import finder
 from scripts.request import options
 from scripts.request.selection import (
@@ -69,7 +69,8 @@ def run(
         selection = selection_of(config, chosen_suite, run_options, find)
         request = Request(config, chosen_suite, selection, ctx.meta["command"])
         shard = shard_request(given)
-        with open_runner(places, ctx.obj) as runner:
+        opened = open_planner if dry_run else open_runner
+        with opened(places, ctx.obj) as runner:
             plan = runner.plan(request)
             note_single_passes(config, chosen_suite, selection)
             if shard:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Protocol
 
 NOISE_S = 5
@@ -74,7 +75,7 @@ class SystemProbes:
         """Time each use of a page, except the first _WARM_UP; empty on an OSError."""
         durations_ns: list[int] = []
         try:
-            with _file(self.folder / "doctor-probe") as path:
+            with _file(self.folder) as path:
                 fd = os.open(path, flags | os.O_CLOEXEC)
                 try:
                     for page in pages:
@@ -170,17 +171,15 @@ def _pinned_without_gc() -> Iterator[None]:
 
 
 @contextmanager
-def _file(path: Path) -> Iterator[Path]:
-    """Provide a file of random pages, all written to the disk; remove it afterwards.
+def _file(folder: Path) -> Iterator[str]:
+    """Provide a file of random pages, all written to the disk, which has no name.
 
     No two pages are equal, so that the disk can neither compress nor deduplicate them.
+    It vanishes with this process, in whatever way that ends.
     """
-    try:
-        with path.open("wb") as file:
-            for _ in range(_FILE_PAGES // 256):
-                file.write(os.urandom(256 * PAGE_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        yield path
-    finally:
-        path.unlink(missing_ok=True)
+    with TemporaryFile(dir=folder) as file:
+        for _ in range(_FILE_PAGES // 256):
+            file.write(os.urandom(256 * PAGE_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
+        yield f"/proc/self/fd/{file.fileno()}"

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from report.config.config_types import Config, SuiteConfig
@@ -24,7 +26,7 @@ from scripts.machine.system_access import SystemAccess
 from scripts.measure.driver_call import RunContext
 from scripts.measure.events import Notice, View
 from scripts.measure.loop import Loop
-from scripts.planning.disk_room import needed_bytes
+from scripts.planning.disk_room import existing_part, needed_bytes
 from scripts.planning.engine_program import Runnable, Stamps, program_of
 from scripts.planning.executable import NOT_BUILT
 from scripts.planning.found_engines import (
@@ -52,7 +54,7 @@ from scripts.store.run_places import (
     refuse_full_disk,
     refuse_shared_folder,
 )
-from scripts.store.run_store import RunFolder, sole_user
+from scripts.store.run_store import RunFolder, check_usable, sole_user
 
 
 @dataclass(frozen=True)
@@ -67,18 +69,21 @@ class Request:
 
 @dataclass
 class Runner:
-    """The folders and the executor of one command, with both locks held."""
+    """The folders and the executor of one command.
+
+    It holds the locks of both folders, unless it only plans.
+    """
 
     places: RunPlaces
     system: SystemAccess
     executor: Executor
-    scratch: WorkFolder  # in the data directory
+    scratch: WorkFolder  # in the data directory, unless it only plans
     sites: Sites
     machine: Machine = field(init=False)
     stamps: dict[str, Stamps | None] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.machine = Machine(SystemReader(), self.places.data_dir)
+        self.machine = Machine(SystemReader(), existing_part(self.places.data_dir))
 
     def plan(self, request: Request) -> Plan:
         """Return the plan of a new run.  Raises CannotStart if a disk is small."""
@@ -94,7 +99,7 @@ class Runner:
     def found(self, config: Config, names: Sequence[str]) -> Sequence[Engine]:
         """Return these engines, described by the executables; stamp those."""
         self.stamp(config.engines[name] for name in names)
-        build, scratch = self.places.build_dir, self.places.work / "tmp"
+        build, scratch = self.places.build_dir, self.scratch.path / "tmp"
         return find_engines(self.executor, build, config, names, scratch)
 
     def _planned(self, name: str, request: Request, engines: Sequence[Engine]) -> Plan:
@@ -245,7 +250,7 @@ def _compilers(plan: Plan) -> list[str]:
 def open_runner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
     """Yield a runner that holds the locks of both folders.
 
-    Raises CannotStart, MissingProgram, FolderLocked or Interrupted.
+    Raises CannotStart, MissingProgram, FolderLocked, ResultsError or Interrupted.
     """
     refuse_shared_folder(places)
     require(NEEDED)
@@ -264,4 +269,24 @@ def open_runner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
             locks.enter_context(sole_user(named.path, "device"))
             remove_leftover(named.path / FOLDER)
         with closing(Sites(places.disk_folder, named)) as sites:
+            yield Runner(places, system, executor, scratch, sites)
+
+
+@contextmanager
+def open_planner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
+    """Yield a runner that only plans, even while another one measures.
+
+    It holds no lock, and neither folder is created or changed.  Raises CannotStart,
+    MissingProgram, ResultsError or Interrupted.
+    """
+    refuse_shared_folder(places)
+    require(NEEDED)
+    check_usable(places.results, "results")
+    check_usable(places.data_dir, "data")
+    with TemporaryDirectory(prefix="kvmatrix-") as folder:
+        work = Path(folder, "work")
+        executor = system.executor(child_environment(str(work / "tmp")))
+        with executor.stop.on_signals(), work_folder(work) as scratch:
+            scratch.fresh("tmp")
+            sites = Sites(places.disk_folder, places.named_device())
             yield Runner(places, system, executor, scratch, sites)

@@ -32,9 +32,18 @@ class DiskFull(Exception):
         self.place, self.lost = place, lost
 
 
+def existing_part(folder: Path) -> Path:
+    """Return a folder, or the nearest one above it that exists."""
+    folder = folder.absolute()
+    return next(p for p in (folder, *folder.parents) if os.path.lexists(p))
+
+
 def free_bytes(folder: Path) -> int:
-    """Return the bytes that an ordinary user can still write."""
-    stat = os.statvfs(folder)
+    """Return the bytes that an ordinary user can still write in a folder.
+
+    The folder may be one that a run will create.
+    """
+    stat = os.statvfs(existing_part(folder))
     return stat.f_bavail * stat.f_frsize
 
 

@@ -27,7 +27,7 @@ from report.terms.checksum import KEY, with_checksum
 from report.terms.documents import ResultsError, parse_object, read_bytes, validate
 from report.terms.encoding import reason_of
 from report.terms.numbers import count
-from scripts.planning.disk_room import DiskFull
+from scripts.planning.disk_room import DiskFull, existing_part
 from scripts.store.own_files import is_open_file, open_own, remove
 
 # The kinds of runs are distinguished by the document that contains the plan.
@@ -43,7 +43,14 @@ _REFERENCES = "the name of a run, a path, @last or @-2"
 IN_USE = "another run is using the"  # begins a message
 _UNFINISHED = ".unfinished-"  # begins the name of a folder that is being written
 _STARTED = f"{'[0-9]' * 8}-{'[0-9]' * 6}"  # begins that of a run, see TIME_FORMAT
-_FLEET = "fleet"  # a purpose
+_ANOTHER = "choose another directory"
+# The option that names a directory, by its purpose; that of a fleet has none.
+_OPTION_OF = {
+    "results": "--results-dir",
+    "data": "--data-dir",
+    "history": "--history-dir",
+    "device": "--device",
+}
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -55,39 +62,55 @@ class RunFolderLost(ResultsError):
     """The folder of a run was removed or changed while the run was measured."""
 
 
-def create_usable(folder: Path, purpose: str) -> None:
-    """Create the directory of the option --PURPOSE-dir if necessary.
+def check_usable(folder: Path, purpose: str) -> None:
+    """Raise ResultsError if a directory cannot be used, or created if it is missing.
 
-    Raises ResultsError, which names the option, if that fails or it is not writable.
-    The folder of a fleet has no option.
+    Nothing is created.  The message names the option --PURPOSE-dir.
     """
-    remedy = "choose another directory"
-    name = str(folder) if purpose == _FLEET else f"--{purpose}-dir {folder}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ResultsError(
-            f"{name}: cannot create: {reason_of(error)}; {remedy}"
-        ) from error
-    if not os.access(folder, os.W_OK):
-        raise ResultsError(f"{name}: not writable; {remedy}")
+    place = existing_part(folder)
+    fault = ""
+    if not place.is_dir():
+        fault = os.strerror(errno.ENOTDIR)
+    elif not os.access(place, os.W_OK | os.X_OK):
+        fault = os.strerror(errno.EACCES)
+    if place == folder.absolute():
+        fault = fault and "not writable"
+    elif fault:
+        fault = f"cannot create: {fault}"
+    if fault:
+        raise ResultsError(f"{_named(folder, purpose)}: {fault}; {_ANOTHER}")
+
+
+def _named(folder: Path, purpose: str) -> str:
+    """Return a directory with the option that names it; a fleet has none."""
+    option = _OPTION_OF.get(purpose, "")
+    return f"{option} {folder}".strip()
 
 
 @contextmanager
 def sole_user(folder: Path, purpose: str) -> Iterator[None]:
-    """Hold the lock of the directory of --PURPOSE-dir, which is created.
+    """Hold the lock of a directory, which is created.
 
     The kernel releases the lock when the process ends, in whatever way.  Raises
-    FolderLocked if another runner holds it, or the errors of create_usable().
+    FolderLocked if another runner holds it, or the error of check_usable().
     """
-    create_usable(folder, purpose)
+    check_usable(folder, purpose)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"cannot create: {reason_of(error)}"
+        raise ResultsError(
+            f"{_named(folder, purpose)}: {problem}; {_ANOTHER}"
+        ) from error
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError as error:
+        option = _OPTION_OF.get(purpose)
+        other = f", or name another with {option}" if option else ""
         raise FolderLocked(
-            f"{IN_USE} {purpose} directory {folder}; wait for it to end"
+            f"{IN_USE} {purpose} directory {folder}; wait for it to end{other}"
         ) from error
     finally:
         os.close(fd)

@@ -12,7 +12,6 @@ from rich.console import Console
 
 from report.terms.documents import validate
 from report.words.provenance import environment
-from scripts.cli.doctor_verb import made_for_now
 from scripts.doctor import admission
 from scripts.doctor.doctor_progress import progress_on
 from scripts.doctor.examine import examine
@@ -202,17 +201,6 @@ def test_space_is_checked_for_the_named_suite(lab: Lab) -> None:
     done = lab.call("doctor", "all-fast", "-q")
     assert done.returncode == 2
     assert "did you mean 'all-vast'" in done.stderr
-
-
-def test_a_missing_data_directory_is_not_created(tmp_path: Path) -> None:
-    there = tmp_path / "there"
-    there.mkdir()
-    with made_for_now(there / "a/b"), made_for_now(there):
-        assert (there / "a/b").is_dir()
-    assert list(there.iterdir()) == []
-    with made_for_now(there / "a/b"):
-        (there / "a/kept").touch()
-    assert [p.name for p in (there / "a").iterdir()] == ["kept"]
 
 
 def test_the_verb_leaves_no_data_directory(lab: Lab, tmp_path: Path) -> None:

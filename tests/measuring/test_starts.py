@@ -2,11 +2,15 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from report.trust.judge import load_run
+from scripts.store.run_places import WORK_FOLDER
+from scripts.store.run_store import sole_user
+from tests.places import ROOT
 from tests.builders.simple_plans import engine, plan
 from tests.support.command_line import call
 from tests.support.fake_executor import FakeExecutor
@@ -173,15 +177,52 @@ def test_a_directory_that_cannot_be_used_is_named_with_its_option(
     problem = f"{option} {file / 'new'}: cannot create: Not a directory; choose another"
     assert done.returncode == 2 and problem in done.stderr
     closed = lab.root / "closed"
+    closed.mkdir()
     able = os.access
 
     def access(path: str | Path, mode: int) -> bool:
-        return able(path, mode) and (Path(path), mode) != (closed, os.W_OK)
+        return able(path, mode) and not (Path(path) == closed and mode & os.W_OK)
 
     monkeypatch.setattr("os.access", access)
     done = call((*words, str(closed)), quiet_machine(FakeExecutor))
     assert done.returncode == 2
     assert f"{option} {closed}: not writable; choose another" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("verb", "words", "code"),
+    [
+        ("run", ["lab", "--dry-run"], 0),
+        ("plan", ["lab", "--num", "4"], 5),
+        ("doctor", ["lab"], 0),
+        ("list", ["suites"], 0),
+        ("durability", ["lab", "--dry-run", "--method", "kill"], 0),
+        ("fleet run", ["lab", "--on", "local", "--dry-run"], 0),
+        ("ab", ["lab", "--aa", "--a", "build", "--dry-run"], 0),
+        ("fleet ab", ["lab", "--aa", "--a", "build", "--on", "local", "--dry-run"], 0),
+    ],
+)
+def test_what_only_plans_needs_no_lock_and_changes_nothing(
+    lab: Lab, verb: str, words: list[str], code: int
+) -> None:
+    lab.scenario(benchmarks=("fillseq",))
+    shutil.copytree(ROOT / "configs/durability", lab.root / "configs/durability")
+    words = [str(lab.root / w) if w == "build" else w for w in words]
+    line = lab.arguments(verb.split()[-1], *words)
+    line[:1] = verb.split()
+    if verb == "plan":
+        line = [word for word in line if word != "--no-report"]
+
+    def expect_code() -> None:
+        before = [*lab.root.rglob("*")]
+        done = call(line, quiet_machine(FakeExecutor))
+        assert done.returncode == code, done.stderr
+        assert [*lab.root.rglob("*")] == before
+
+    expect_code()  # no folder exists yet
+    with sole_user(lab.results, "results"), sole_user(lab.data, "data"):
+        (lab.data / WORK_FOLDER / "cell").mkdir(parents=True)
+        expect_code()
 
 
 def test_a_dry_run_says_that_a_run_does_not_fit(lab: Lab) -> None:
