@@ -7,13 +7,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from scripts.regime.directory_disk import evict_files
 from scripts.regime.loop_device import DiskError
 from scripts.regime.named_device import named_device
+from scripts.regime.regime_site import Site
 from tests.places import BUILD
 from tests.regimes.regime_lab import (
     DISK,
@@ -37,6 +38,25 @@ def tool(*words: str | Path) -> str:
         words, capture_output=True, text=True, check=True, env=ENVIRONMENT
     )
     return done.stdout.strip()
+
+
+def test_what_a_database_holds_is_read_into_memory_and_no_hole(tmp_path: Path) -> None:
+    """The file of a memory map is as large as the map."""
+    data = os.urandom(1 << 20)
+    with (tmp_path / "map").open("wb") as file:
+        for place in (0, 2 << 30):
+            file.seek(place)
+            file.write(data)
+        file.truncate(4 << 30)
+    (tmp_path / "empty").touch()
+
+    def bytes_read() -> int:
+        counters = Path("/proc/self/io").read_text().split()
+        return int(counters[counters.index("rchar:") + 1])
+
+    before = bytes_read()
+    Site(cast(Any, None), tmp_path, None, None).load(tmp_path)
+    assert 2 * len(data) <= bytes_read() - before < 64 << 20
 
 
 @contextmanager
