@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from report.terms.rulebook import Benchmark, recorded
+from report.terms.rulebook import LEVELS, Benchmark, recorded
 
 # Keys of a benchmark that are only for people and do not affect the work.
 _FOR_PEOPLE = ("summary", "unsupported")
@@ -55,6 +55,12 @@ class Description:
     def codec_proof(self) -> Mapping[str, object]:
         """The sizes on disk when the codec was tried; {} if it was not."""
         return self.document.get("codec_proof") or {}
+
+    @property
+    def fill_level(self) -> str:
+        """The durability at which a database is prepared: the weakest offered."""
+        promises = self.document.get("promises") or {}
+        return next((level for level in LEVELS if promises.get(level)), LEVELS[0])
 
     @property
     def defaults(self) -> Mapping[str, str]:

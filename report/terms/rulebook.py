@@ -338,6 +338,7 @@ _DOCUMENT = json.loads(PATH.read_text("utf-8"))
 BENCHMARKS: Mapping[str, Benchmark] = {}
 BENCHMARKS = {b["name"]: Benchmark.of(b) for b in _DOCUMENT["benchmarks"]}
 FLAGS = {f["name"]: FlagRule.of(f) for f in _DOCUMENT["common_flags"]}
+LEVELS = FLAGS["durability"].choices  # of durability, the weakest first
 SCENARIO_FLAGS = {name: flag for name, flag in FLAGS.items() if flag.in_scenarios}
 OWN_STREAM = FLAGS["stream"].default
 

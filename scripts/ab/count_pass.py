@@ -161,7 +161,7 @@ def _counted(
     report = context.work / "counted"
     report.unlink(missing_ok=True)
     cell = context.plan.cells[scheduled.index]
-    database = provide(context, context.plan.start(cell))
+    database = provide(context, scheduled)
     call = DriverCall(
         cell,
         scheduled.repetition,

@@ -87,6 +87,7 @@ def guess_count_s(plan: Plan, cell: CellName) -> float:
 def _operation_s(plan: Plan, benchmark: Benchmark, flags: Flags) -> float:
     """Return the wall time of an operation of all threads together."""
     size = value_bytes(flags, benchmark.value_size)
+    sync_s = _SYNC_S if benchmark.is_durable(flags) else 0.0
     threads = benchmark.threads(flags)
     parallel = min(threads, usable_cpus(plan.machine) or 1)
     if benchmark.kind == "read":
@@ -99,8 +100,8 @@ def _operation_s(plan: Plan, benchmark: Benchmark, flags: Flags) -> float:
             for kind, share in shares.items()
         )
         writes = 1 - shares.get("read", 0.5)
-        return (one_s or _OPERATION_S["mix"]) + writes * size * _MIXED_BYTE_S
-    sync_s = _SYNC_S if benchmark.is_durable(flags) else 0.0
+        one_s = one_s or _OPERATION_S["mix"]
+        return one_s + writes * (size * _MIXED_BYTE_S + sync_s)
     return _OPERATION_S.get(benchmark.kind, 1e-6) + size * _BYTE_S + sync_s
 
 

@@ -11,6 +11,7 @@ from report.model.plan import CellName, Engine, Plan, repetition_seed
 from report.terms.limits import MOST_ANSWER_BYTES
 from report.terms.rulebook import (
     BENCHMARKS,
+    COMPACT,
     UNKNOWN,
     Benchmark,
     Flag,
@@ -22,11 +23,13 @@ from report.trust.rule import AUDIT
 from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
 from scripts.machine.course import Course, Watched
 from scripts.machine.repetition_monitor import MachineMonitor, RepetitionMonitor
+from scripts.measure.events import PhaseStarted
 from scripts.planning.engine_program import Stamps, program_of
 from scripts.planning.executable import (
     Step,
     flag_arguments,
     history_of,
+    preparation_flags,
 )
 from scripts.planning.order import ScheduledRepetition
 from scripts.regime.memory_group import MemoryGroup
@@ -49,8 +52,9 @@ class RunContext:
     sites: Sites  # of the scenarios with a regime
     executor: Executor
     surroundings: MachineMonitor
-    tick: PeriodicCall  # reads the progress of a measured process
+    tick: PeriodicCall  # reads the progress of a process
     starts: Callable[[ScheduledRepetition], None]  # called before each measurement
+    enters: Callable[[PhaseStarted], None]  # called before what is not measured
 
     @property
     def work(self) -> Path:
@@ -117,7 +121,9 @@ def run_process(
         remove(leftover)
     command, timeout_s = command_of(context, call), context.plan.suite.timeout_s
     if observer is None:
-        return context.executor.run(command, timeout_s)
+        if not call.measured:
+            context.enters(_phase(context.plan, call))
+        return context.executor.run(command, timeout_s, (context.tick,))
     with call.site.limited() if call.site else nullcontext() as group:
         enter = group.enter if group else ()
         observer.begin(_course(context, call.site, group))
@@ -126,6 +132,16 @@ def run_process(
         )
         observer.end()
     return outcome
+
+
+def _phase(plan: Plan, call: DriverCall) -> PhaseStarted:
+    """Return what a process does that is not measured."""
+    of = call.cell, call.repetition
+    if text := {AUDIT: "auditing", COMPACT: "compacting"}.get(call.benchmark):
+        return PhaseStarted(*of, text)
+    fill = plan.engine(call.cell.engine).benchmark(call.benchmark)
+    planned = fill.planned_ops(flags_of(plan, call)) if fill else 0
+    return PhaseStarted(*of, f"filling by {call.benchmark}", planned)
 
 
 def _course(
@@ -214,12 +230,10 @@ def flags_of(plan: Plan, call: DriverCall) -> dict[str, Flag]:
     benchmark = engine.benchmark(call.benchmark)
     if benchmark is None:  # the executable will report it as unsupported
         benchmark = BENCHMARKS.get(call.benchmark, UNKNOWN)
-    flags = process_flags(benchmark, plan.flags(call.cell), call.measured)
-    if (
-        not call.measured
-        and call.benchmark != AUDIT
-        and engine.description
-        and JIT_WARMUP in engine.description.flags
-    ):
+    flags = plan.flags(call.cell)
+    if call.measured or call.benchmark == AUDIT:
+        return process_flags(benchmark, flags, call.measured)
+    flags = preparation_flags(engine, benchmark, flags)
+    if engine.description and JIT_WARMUP in engine.description.flags:
         flags[JIT_WARMUP] = False  # a fill is not timed; the opening by an audit is
     return flags

@@ -50,8 +50,18 @@ class RepetitionStarted:
 
 
 @dataclass(frozen=True)
+class PhaseStarted:
+    """Something that is not measured begins, such as a fill or a copy."""
+
+    cell: CellName  # for which it is done
+    repetition: int
+    text: str  # what is done, as a participle: copying
+    planned_ops: int = 0  # 0 if unknown
+
+
+@dataclass(frozen=True)
 class CellProgress:
-    """The number of operations that the running cell has done."""
+    """The number of operations that the running process has done."""
 
     ops: int
     at_s: float  # all events use the same monotonic clock
@@ -82,7 +92,7 @@ class CountStep:
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """A periodic sign of life while a cell runs."""
+    """A periodic sign of life while a process runs."""
 
     pace: RunProgress
 
@@ -110,6 +120,7 @@ class RunEnded:
 Event = (
     RunStarted
     | RepetitionStarted
+    | PhaseStarted
     | CellProgress
     | RepetitionFinished
     | RoundFinished

@@ -13,6 +13,7 @@ from scripts.measure.driver_call import operations_counted
 from scripts.measure.events import (
     CellProgress,
     Heartbeat,
+    PhaseStarted,
     RepetitionFinished,
     RepetitionStarted,
     RunProgress,
@@ -94,7 +95,7 @@ class Loop:
 
     @property
     def tick(self) -> PeriodicCall:
-        """The call that reports progress while a process is measured."""
+        """The call that reports progress while a process runs."""
         return PeriodicCall(self._look, self.view.period_s)
 
     def execute(self, schedule: Schedule) -> None:
@@ -148,6 +149,10 @@ class Loop:
             self._task.place,
         )
         self.view.show(RepetitionStarted(*place))
+
+    def announce_phase(self, phase: PhaseStarted) -> None:
+        """Show that something begins that is not measured."""
+        self.view.show(phase)
 
     def _look(self, _pid: int) -> None:
         """Show the progress of a running process.

@@ -7,14 +7,15 @@ database, and a measurement must start from the state that the fill left.
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from report.model.plan import InitialState
 from report.terms.rulebook import COMPACT, REORGANISED
 from report.trust.known_failures import PREPARING
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.audit import audit
 from scripts.measure.driver_call import DriverCall, RunContext, without_places
+from scripts.measure.events import PhaseStarted
 from scripts.measure.result_check import CheckedAnswer, run_driver
 from scripts.planning.disk_room import DiskFull, looks_full
 from scripts.planning.order import ScheduledRepetition
@@ -62,7 +63,7 @@ def prepare(context: RunContext, scheduled: ScheduledRepetition) -> int | None:
         outcome, checked = run_driver(context, call)
         wall_ns += outcome.wall_ns
         _check(checked, outcome)
-    copy = provide(context, start)
+    copy = provide(context, scheduled)
     result = audit(context, replace(call, database=copy), history)
     _check(result.judged("audit", checked), result.outcome)
     shutil.rmtree(copy, ignore_errors=True)
@@ -77,18 +78,22 @@ def _check(checked: CheckedAnswer, outcome: ProcessResult) -> None:
 
 
 def provide(
-    context: RunContext, start: InitialState | None, site: Site | None = None
+    context: RunContext, scheduled: ScheduledRepetition, site: Site | None = None
 ) -> Path:
     """Put a cell's initial state in place, and sync the file system.
 
     Nothing older is then written back during the measurement.  Return the folder of the
     database.  Raises PrepareFailed, DiskFull, WorkFolderLost or RegimeError.
     """
+    cell = context.plan.cells[scheduled.index]
+    enters = partial(PhaseStarted, cell, scheduled.repetition)
     database = site.clear(CELL) if site else context.scratch.fresh(CELL)
-    if start is not None:
+    if context.plan.start(cell) is not None:
         database.rmdir()  # cp would copy into a folder that exists
         copy = (*_COPY, str(context.work / "prepared"), str(database))
+        context.enters(enters("copying"))
         _tool(context, copy, site)
+    context.enters(enters("syncing the file system"))
     _tool(context, (*_SYNC, str(context.work)))
     if site:
         site.evict(database)
@@ -99,9 +104,8 @@ def _tool(
     context: RunContext, command: Sequence[str], site: Site | None = None
 ) -> None:
     """Run a system tool.  Raises DiskFull, WorkFolderLost or PrepareFailed."""
-    outcome = context.executor.run(
-        command, max(context.plan.suite.timeout_s, _TOOL_TIMEOUT_S)
-    )
+    timeout_s = max(context.plan.suite.timeout_s, _TOOL_TIMEOUT_S)
+    outcome = context.executor.run(command, timeout_s, (context.tick,))
     if outcome.exit != "0":
         context.scratch.check()
         if site and (reason := site.full):

@@ -175,7 +175,7 @@ def _fields(
             cell = context.plan.cells[scheduled.index]
             regime = context.plan.scenario(cell.scenario).regime
             site = context.sites.site(regime, context.work) if regime else None
-            database = provide(context, context.plan.start(cell), site)
+            database = provide(context, scheduled, site)
             return _measured(context, scheduled, database, site)
     except PrepareFailed as error:
         failure = error

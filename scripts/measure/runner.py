@@ -215,6 +215,7 @@ class Runner:
             surroundings=self.system.surroundings(self.machine),
             tick=loop.tick,
             starts=loop.announce,
+            enters=loop.announce_phase,
         )
 
     def warnings(self, plan: Plan, late: Sequence[str]) -> Iterator[Notice]:

@@ -8,7 +8,8 @@ from itertools import accumulate
 from report.model.plan import CellGroup, CellName, Plan
 from report.model.record import Record
 from report.terms.documents import canonical
-from report.terms.rulebook import UNKNOWN, process_flags
+from report.terms.rulebook import UNKNOWN
+from scripts.planning.executable import preparation_flags
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,9 @@ def _units(plan: Plan, cells: Sequence[int]) -> list[list[int]]:
         start = plan.start(cell)
         shared: list[object] = [index]
         if start:
-            fills = (plan.engine(cell.engine).benchmark(name) for name in start.fill)
-            flags = [
-                process_flags(f or UNKNOWN, plan.flags(cell), False) for f in fills
-            ]
+            engine, own = plan.engine(cell.engine), plan.flags(cell)
+            fills = (engine.benchmark(name) or UNKNOWN for name in start.fill)
+            flags = [preparation_flags(engine, fill, own) for fill in fills]
             shared = [cell.engine, asdict(start), flags]
         groups.setdefault(canonical(shared), []).append(index)
     return list(groups.values())

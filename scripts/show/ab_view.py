@@ -16,9 +16,11 @@ from report.terms.regime import Regime
 from report.trust.steady_rate import alike, rated
 from scripts.machine.child_process import TICK_S
 from scripts.measure.events import (
+    CellProgress,
     CountStep,
     Event,
     Heartbeat,
+    PhaseStarted,
     RepetitionFinished,
     RepetitionStarted,
     RoundFinished,
@@ -27,7 +29,7 @@ from scripts.measure.events import (
     View,
 )
 from scripts.planning.order import cell_of, marks_of
-from scripts.show.board import STATUS_WORDS
+from scripts.show.board import STATUS_WORDS, Running, running_after
 from scripts.show.live import PlainView, SilentView
 
 _NAME_CHARS = 42
@@ -48,9 +50,11 @@ class AbLines:
     def __init__(self, plan: AbPlan) -> None:
         self._plan = plan
         self._pace = RunProgress()
+        self.running: Running | None = None
 
     def of(self, event: Event) -> list[str]:
         """Return the lines that follow an event."""
+        self.running = running_after(self.running, event)
         match event:
             case RunStarted(machine_line, done):
                 return [_first_line(self._plan, len(done)), f"machine {machine_line}"]
@@ -109,6 +113,11 @@ class BarView(PlainView):
         match event:
             case RepetitionStarted(cell, _, _, _, ab) if ab:
                 now = f"{ab['stage']} {ab['round']} {ab['side']} {cell}"
+                self._bar.update(self._task, now=now)
+            case PhaseStarted(cell, _, text, _):
+                self._bar.update(self._task, now=f"{text} for {cell}")
+            case CellProgress() if (running := self._lines.running) and running.phase:
+                now = f"{running.phase} for {running.cell}{running.progress}"
                 self._bar.update(self._task, now=now)
             case Heartbeat(pace) | RepetitionFinished(_, _, pace):
                 left = f"{numbers.clock(pace.elapsed_s)} elapsed"

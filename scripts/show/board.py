@@ -8,6 +8,7 @@ from report.model.plan import CANARY, KNOWN_FAILURE, CellName, Plan
 from report.model.record import Record
 from report.model.run import DISPUTED, Measurement, Run
 from report.model.run import Cell as MeasuredCell
+from report.terms import numbers
 from report.terms.text_table import one_line
 from report.trust.known_failures import as_declared
 from report.trust.steady_rate import by_majority, rated
@@ -16,6 +17,7 @@ from scripts.measure.events import (
     Event,
     Heartbeat,
     Notice,
+    PhaseStarted,
     RepetitionFinished,
     RepetitionStarted,
     RunEnded,
@@ -39,12 +41,13 @@ FAILURES = ("wrong", "error", "timeout", "missing", DISPUTED)
 
 @dataclass(frozen=True)
 class Running:
-    """The cell being measured."""
+    """The cell that a process measures, or, if there is a `phase`, prepares."""
 
     cell: CellName
     repetition: int
     planned_ops: int
     attempt: int = 1
+    phase: str = ""
     ops: int = 0
     rate: float | None = None  # since the previous progress event
     looked_at_s: float | None = None
@@ -55,6 +58,28 @@ class Running:
         if self.looked_at_s is not None and event.at_s > self.looked_at_s:
             rate = (event.ops - self.ops) / (event.at_s - self.looked_at_s)
         return replace(self, ops=event.ops, rate=rate, looked_at_s=event.at_s)
+
+    @property
+    def progress(self) -> str:
+        """How far and how fast the process is; "" if it counts nothing."""
+        text = f"   {numbers.compact(self.ops)}" if self.ops else ""
+        if self.ops and self.planned_ops:
+            text += f" of {numbers.compact(self.planned_ops)}"
+        return text + (f"   {numbers.compact(self.rate)} ops/s" if self.rate else "")
+
+
+def running_after(running: Running | None, event: Event) -> Running | None:
+    """Return what runs after an event."""
+    match event:
+        case RepetitionStarted(cell, repetition, planned_ops, attempt, _):
+            return Running(cell, repetition, planned_ops, attempt)
+        case PhaseStarted(cell, repetition, text, planned_ops):
+            return Running(cell, repetition, planned_ops, phase=text)
+        case CellProgress():
+            return running.after(event) if running else None
+        case RepetitionFinished() | RunEnded():
+            return None
+    return running
 
 
 @dataclass
@@ -87,25 +112,21 @@ class Board:
 
     def apply(self, event: Event) -> None:
         """Update the state by one event."""
+        self.running = running_after(self.running, event)
         match event:
             case RunStarted(machine_line, done):
                 self.machine_line = machine_line
                 for line in done:
                     self._count(line)
-            case RepetitionStarted(cell, repetition, planned_ops, attempt, _):
-                self.running = Running(cell, repetition, planned_ops, attempt)
-            case CellProgress():
-                if self.running:
-                    self.running = self.running.after(event)
             case RepetitionFinished(line, _, pace):
-                self.running, self.pace = None, pace
+                self.pace = pace
                 self._count(line)
             case Heartbeat(pace):
                 self.pace = pace
             case Notice():
                 self.note = event
             case RunEnded(elapsed_s):
-                self.ended, self.running = True, None
+                self.ended = True
                 self.pace = replace(self.pace, elapsed_s=elapsed_s)
 
     def _count(self, line: Record) -> None:

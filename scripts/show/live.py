@@ -28,7 +28,7 @@ from scripts.measure.events import (
     View,
 )
 from scripts.planning.order import is_superseded, marks_of
-from scripts.show.board import STATUS_WORDS, Board
+from scripts.show.board import STATUS_WORDS, Board, Running
 from scripts.show.live_table import (
     layout_for,
     status_lines,
@@ -67,6 +67,10 @@ class Lines(Protocol):
     def progress(self) -> str:
         """Return how much is done."""
 
+    @property
+    def running(self) -> Running | None:
+        """What runs now."""
+
 
 class PlainView(View):
     """A line per event and a heartbeat; for pipes and logs."""
@@ -101,7 +105,11 @@ class PlainView(View):
         left = pace.left_s
         rest = f", ~{numbers.clock(left)} left" if left is not None else ""
         elapsed = numbers.clock(pace.elapsed_s)
-        return f"heartbeat {elapsed} elapsed, {self._lines.progress()}{rest}"
+        now, running = "", self._lines.running
+        if running:
+            doing = running.phase or "measuring"
+            now = f", {doing} {running.cell}{running.progress}"
+        return f"heartbeat {elapsed} elapsed, {self._lines.progress()}{rest}{now}"
 
 
 class RunLines:
@@ -133,6 +141,11 @@ class RunLines:
     def progress(self) -> str:
         """Return how much is done."""
         return f"{self._board.finished}/{self._board.planned} repetitions"
+
+    @property
+    def running(self) -> Running | None:
+        """What runs now."""
+        return self._board.running
 
 
 def finished_line(board: Board, event: RepetitionFinished) -> str:

@@ -326,9 +326,6 @@ def _now(board: Board) -> Text:
     text = f"now   {round_name(board.plan, running.repetition)}  {running.cell}"
     if running.attempt > 1:
         text += f"   attempt {running.attempt} of {board.plan.attempts}"
-    if running.ops:
-        ops, planned = map(numbers.compact, (running.ops, running.planned_ops))
-        text += f"   {ops} of {planned}"
-    if running.rate:
-        text += f"   {numbers.compact(running.rate)} ops/s"
-    return Text(text, "cyan")
+    if running.phase:
+        text += f"   {running.phase}"
+    return Text(text + running.progress, "cyan")

@@ -1,21 +1,35 @@
 """The signs of the terminal's table, and the legend that explains them."""
 
+import io
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from report.model.plan import CellName
 from scripts.measure.events import (
+    CellProgress,
     Event,
+    Heartbeat,
+    PhaseStarted,
     RepetitionFinished,
     RunProgress,
     RunStarted,
 )
+from scripts.show.live import PlainView, RunLines
 from scripts.show.output import ASCII, UNICODE, Glyphs
 from scripts.show.run_summary import summary_lines
 from tests.builders.simple_plans import engine, line, plan
-from tests.command.test_live import RECORDED, A, B, board, finished, screen_text
+from tests.command.test_live import (
+    RECORDED,
+    A,
+    B,
+    board,
+    finished,
+    live_plan,
+    screen_text,
+)
 
 pytestmark = pytest.mark.usefixtures("ranked_short_cells")
 
@@ -34,6 +48,24 @@ def test_few_or_disturbed_repetitions_have_no_star(
     text = [t.plain for t in summary_lines(board(events), None, UNICODE, [])]
     (row,) = (x for x in text if x.startswith("  fillseq"))
     assert row.count("★") == stars
+
+
+def test_what_is_prepared_and_how_far_it_is_can_be_seen() -> None:
+    events = [*RECORDED, PhaseStarted(B, 2, "filling by ycsbload", 300_000)]
+    assert "now   round 2/3  b/base/fillseq   filling by" in screen_text(
+        live_board=board(events)
+    )
+    progress: list[Event] = [CellProgress(100, 10.0), CellProgress(400, 11.0)]
+    beats: list[Event] = [Heartbeat(RunProgress(float(s))) for s in (70, 140)]
+    now = "filling by ycsbload   400 of 300k   300 ops/s"
+    text = screen_text(live_board=board([*events, *progress, beats[-1]]))
+    assert now in text and "2 min 20 s elapsed" in text
+    console = Console(file=io.StringIO(), width=200)
+    view = PlainView(console, RunLines(live_plan()))
+    for event in [*events, *progress, *beats]:
+        view.show(event)
+    *_, last = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert last.startswith("heartbeat 2 min 20 s") and "400 of 300k" in last
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])

@@ -140,6 +140,23 @@ TEST(DriverDurabilityTest, SwitchesUnderOtherFlags) {
   }
 }
 
+// A database is prepared at the weakest level, and measured at another.
+TEST(DriverDurabilityTest, OpensWhatWasWrittenAtAWeakerLevel) {
+  if (!kDriver.stores) GTEST_SKIP() << kDriver.name << " keeps nothing";
+  ModelledDatabase db(With(Durability::kBuffered));
+  for (const Durability level : kLevels) {
+    if (!Has(level)) continue;
+    SCOPED_TRACE(static_cast<int>(level));
+    db.ReopenWith(level);
+    db.ExpectEqual();
+    for (int i = 0; i < 20; ++i)
+      db.Put(std::to_string(i * 7 % 20), std::string(500, 'x'));
+    db.Write({{"a", "1"}, {"5", std::nullopt}, {"b", "2"}});
+    EXPECT_FALSE(db.database().EffectiveSettings().empty());
+    db.ExpectEqual();
+  }
+}
+
 TEST(DriverDurabilityTest, StoresAtEachLevel) {
   if (!kDriver.stores) GTEST_SKIP() << kDriver.name << " keeps nothing";
   for (const Durability level : kLevels) {

@@ -174,6 +174,10 @@ class ModelledDatabase {
     Close();
     Open();
   }
+  void ReopenWith(Durability level) {
+    options_.durability = level;
+    Reopen();
+  }
   void NewSession() {
     session_.reset();
     session_ = database_->NewSession();

@@ -107,6 +107,7 @@ def context_of(
         surroundings=cast(Any, None),
         tick=PeriodicCall(lambda _pid: None, 1.0),
         starts=lambda _scheduled: None,
+        enters=lambda _phase: None,
     )
 
 
