@@ -329,7 +329,18 @@ constexpr Rule kRules[] = {
     {"min_time", TimedOtherwise},
 };
 
+// The executable would notice it only when the database is filled.
+Problem NotLoaded(const Benchmark& benchmark, const Config& config) {
+  constexpr std::string_view kLoad = "ycsbload";
+  if (benchmark.fill != kLoad || config.after.empty()) return "";
+  const std::string first = config.after.front().benchmark->name;
+  if (first == kLoad) return "";
+  return "begins with " + first + ", but " + std::string(benchmark.name) +
+         " needs a database that ycsbload filled";
+}
+
 constexpr BenchmarkRule kBenchmarkRules[] = {
+    {"after", false, NotLoaded},
     {"stream", true, NotReplayed},
     {"threads", false, ThreadsOfOneCall},
     {"threads", true, FewKeysForThreads},

@@ -33,7 +33,7 @@ from report.terms.rulebook import (
     process_flags,
 )
 from scripts.planning.device_size import on_named_device, with_devices
-from scripts.planning.executable import Refusal
+from scripts.planning.executable import Refusal, preparation_flags
 from scripts.planning.order import shuffled_order
 from scripts.planning.settings import place_of, resolve_flags
 from scripts.regime.named_device import NamedDevice
@@ -263,7 +263,12 @@ def _check(
     pairs += [(known[name], False) for name in fills if name in known]
     by_flags: dict[str, tuple[Flags, list[str]]] = {}
     for benchmark, is_measured in pairs:
-        selected: Flags = process_flags(benchmark, flags, is_measured)
+        selected = preparation_flags(engine, benchmark, flags)
+        if is_measured:
+            selected = process_flags(benchmark, flags, is_measured)
+        if is_measured and benchmark.prepare:
+            filled = ",".join(fill or (benchmark.fill,))
+            selected |= {"use_existing_db": True, "after": filled}
         if is_measured and benchmark.can_warm_up:
             selected = paced(selected, {p: flags[p] for p in PACES if flags.get(p)})
         _, names = by_flags.setdefault(canonical(selected), (selected, []))
@@ -271,6 +276,7 @@ def _check(
     for selected, names in by_flags.values():
         if fault := refusal(engine, names, selected):
             key, problem = fault
+            key = "fill" if key == "after" else key
             raise ConfigError(*place(key), problem)
 
 

@@ -21,6 +21,7 @@ EARLIER = "20261121-121446-leveldb-1.1"  # a committed run
 UNIFORM: dict[str, Flag] = {"value_size_distribution_type": "uniform"}
 PARETO: dict[str, Flag] = {"value_size_distribution_type": "pareto"}
 THEIRS: dict[str, Flag] = {"stream": "leveldb"}
+AFTER: dict[str, Flag] = {"use_existing_db": True}
 # Flags, a benchmark, and the contradicting flag; "": the flags are accepted.
 CASES: tuple[tuple[Mapping[str, Flag], str, str], ...] = (
     ({"value_size_min": 5}, "fillseq", "value_size_min"),
@@ -74,6 +75,10 @@ CASES: tuple[tuple[Mapping[str, Flag], str, str], ...] = (
     (THEIRS | {"value_size": 1_000_001}, "fillseq", "value_size"),
     ({"stream": "leveldb-301", "duration": 1.0}, "fillseq", "duration"),
     ({"stream": "leveldb-301"}, "readhot", "stream"),
+    (AFTER | {"after": "fillseqbatch"}, "mix", "after"),
+    (AFTER | {"after": "fillrandom,overwrite"}, "ycsbe", "after"),
+    (AFTER | {"after": "ycsbload,overwrite"}, "mix", ""),
+    (AFTER | {"after": "fillseqbatch"}, "readrandomwriterandom", ""),
 )
 
 
