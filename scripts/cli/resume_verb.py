@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,25 +12,38 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from report.config.config_types import Config
 from scripts.cli.exit_codes import exit_code_of
-from scripts.cli.session_flow import conclude, run_with_progress
+from scripts.cli.session_flow import (
+    conclude,
+    resume_with_progress,
+    run_with_progress,
+)
 from scripts.fleet.fleet_folder import FLEET
-from scripts.fleet.shard_request import ShardRequest
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.events import P, SessionResult
 from scripts.measure.run_session import RunSession
-from scripts.measure.runner import open_runner
+from scripts.measure.runner import open_planner, open_runner
+from scripts.planning.resume_check import CannotResume
 from scripts.request import options
 from scripts.request.build_folders import BUILDS, builds_of
 from scripts.request.selection import read_config
 from scripts.request.shard_options import AB_SHARD_OPTIONS, shard_request
 from scripts.show.ab_view import make_ab_view
+from scripts.show.dry_run import dry_run_document, dry_run_lines, show_dry_run
 from scripts.show.live import view_for
 from scripts.show.output import Output, print_note
 from scripts.show.run_summary import RunResult
 from scripts.store.own_files import refuse_links
 from scripts.store.run_places import RunPlaces, resume_command
-from scripts.store.run_store import AB, DURABILITY, EVERY_KIND, find_run, kind_of
+from scripts.store.run_store import (
+    AB,
+    DURABILITY,
+    EVERY_KIND,
+    ORDINARY,
+    find_run,
+    kind_of,
+)
 
 if TYPE_CHECKING:
     from report.model.ab_run import AbRun
@@ -38,7 +52,8 @@ if TYPE_CHECKING:
 @click.command("resume")
 @click.argument("name", metavar="RUN")
 @AB_SHARD_OPTIONS
-@options.stacked(BUILDS, options.PLACES, options.DEVICES, options.OUTPUT)
+@options.stacked(options.REPEAT_DISTURBED, options.DRY_RUN, options.STRICT, BUILDS)
+@options.stacked(options.PLACES, options.DEVICES, options.OUTPUT)
 @click.pass_obj
 def resume(
     system: SystemAccess,
@@ -52,7 +67,8 @@ def resume(
     """Finish RUN: measure its missing repetitions, or perform its missing trials.
 
     RUN is a run's name or a unique prefix of it, a path, @last, or @-2 for the run
-    before the last.  Fails if the machine, an executable or a setting has changed.  To
+    before the last.  Fails if the machine, an executable or a setting has changed.
+    What was decided when the run began stays: cells, repetitions, settings.  To
     resume an A/B run, pass its builds with --a and --b (only --a for an --aa run).  To
     confirm the suspects of a merged A/B run, do so on each machine with a --shard of
     its own.  Of another merged run, resume the shards.
@@ -60,7 +76,7 @@ def resume(
     \b
     Examples:
       scripts/kvmatrix resume @last
-      scripts/kvmatrix resume 20261121-0145
+      scripts/kvmatrix resume 20261121-0145 --repeat-disturbed 0
       scripts/kvmatrix resume @last --a build/base --b build/release
       scripts/kvmatrix resume @last --a build/base --b build/release --shard 1/3
 
@@ -68,8 +84,8 @@ def resume(
     Exit codes: 0 done; 1 a regression (A/B run); 2 wrong usage, invalid configuration,
     damaged files, too little memory or disk space, or a directory that another run is
     using; 3 some cells failed or are missing (all other results are saved), or the run
-    is unfinished; 4 the machine is unfit (the canary of a shard failed); 5 nothing
-    could be measured, judged or compared; 130 interrupted.
+    is unfinished; 4 the machine is unfit (--strict, or the canary of a shard failed); 5
+    nothing could be measured, judged or compared; 130 interrupted.
     """
     output, named = Output.of(given), RunPlaces.of(given)
 
@@ -79,9 +95,10 @@ def resume(
         # A path may lead to another folder, which nobody else may use meanwhile.
         places = replace(named, results=path.absolute().parent)
         kind = kind_of(path)
+        if kind != ORDINARY:
+            _refuse_for(_KINDS[kind], given)
         if kind == AB:
-            shard = shard_request(given)
-            return _resume_ab(path, a_dir, b_dir, shard, named, output, system)
+            return _resume_ab(path, a_dir, b_dir, given, named, output, system)
         if given["shard"] or a_dir or b_dir:
             option = "--shard" if given["shard"] else "--a, --b"
             remedy = "pass its build with --build-dir"
@@ -92,14 +109,51 @@ def resume(
 
             with open_runner(places, system) as runner:
                 return resumed_durability(path, runner, config, output)
+        repeats, strict = given["repeat_disturbed"], given["strict"]
+        if given["dry_run"]:
+            return _dry_run(path, places, config, repeats, output, system)
         with open_runner(places, system) as runner:
-            session = RunSession(runner, view_for(output, places, path.name))
-            ending = session.resume(path, config)
+            view = view_for(output, places, path.name)
+            session = RunSession(runner, view, repeat_disturbed=repeats)
+            ending = resume_with_progress(session, path, config, output, strict=strict)
         shown = _without_report(ending, output) if ending.was_complete else output
         command = resume_command(path.name, places)
         return conclude(ending, RunResult(ending), shown, command)
 
     sys.exit(exit_code_of(work))
+
+
+# Options of `resume` that only some kinds of runs have, and what has them.
+_OF_KINDS = {"repeat_disturbed": "run", "dry_run": "run", "strict": "run or ab"}
+_KINDS = {AB: "ab", DURABILITY: "durability"}
+
+
+def _refuse_for(verb: str, given: Mapping[str, Any]) -> None:
+    """Raise click.UsageError for an option that runs of this verb cannot have."""
+    for name, verbs in _OF_KINDS.items():
+        if given[name] not in (None, False) and verb not in verbs.split(" or "):
+            option = f"--{name.replace('_', '-')}"
+            problem = f"only runs of kvmatrix {verbs} can be resumed with it"
+            raise click.UsageError(f"{option}: {problem}; leave it out")
+
+
+def _dry_run(
+    path: Path,
+    places: RunPlaces,
+    config: Config,
+    repeats: int | None,
+    output: Output,
+    system: SystemAccess,
+) -> int:
+    """Print what would be measured; return the exit code.  Raises CannotResume."""
+    with open_planner(places, system) as runner:
+        session = RunSession(runner, view_for(output, places), repeat_disturbed=repeats)
+        recorded = session.recorded(path, config)
+    if recorded.changes and not recorded.is_complete:
+        raise CannotResume([*recorded.changes])
+    done = [measurement.record for measurement in recorded.lines.measurements]
+    document = dry_run_document(recorded.plan, places, done)
+    return show_dry_run(document, dry_run_lines, output)
 
 
 def _refuse_fleet(results: Path, name: str) -> None:
@@ -132,7 +186,7 @@ def _resume_ab(
     path: Path,
     a_dir: Path | None,
     b_dir: Path | None,
-    shard: ShardRequest | None,
+    given: Mapping[str, Any],
     named: RunPlaces,
     output: Output,
     system: SystemAccess,
@@ -149,6 +203,7 @@ def _resume_ab(
     from scripts.ab.ab_session import session_of
     from scripts.show.ab_outcome import ab_outcome
 
+    shard, strict = shard_request(given), given["strict"]
     # A shard of a merged run has a folder of its own in the results directory.
     places = named if shard else replace(named, results=path.absolute().parent)
     refuse_links(path)
@@ -182,8 +237,8 @@ def _resume_ab(
         )
         if plan.machines:
             confirming = session.confirming(run, shard, config)
-            ending = run_with_progress(session, confirming, output, strict=False)
+            ending = run_with_progress(session, confirming, output, strict=strict)
         else:
-            ending = session.resume(path, config)
+            ending = resume_with_progress(session, path, config, output, strict=strict)
     command = resume_command(ending.path.name, places, builds.options)
     return conclude(ending, ab_outcome(ending), output, command)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from report.config.config_types import Config
 from scripts.doctor.doctor_progress import progress_on
 from scripts.doctor.finding_text import EXIT_UNFIT
 from scripts.measure.events import P, SessionResult
@@ -19,6 +22,21 @@ def run_with_progress(
     with progress_on(output.stderr(), output.quiet) as notify:
         environment = session.admit(plan, notify if strict else None)
     return session.start(plan, environment)
+
+
+def resume_with_progress(
+    session: Session[P], path: Path, config: Config, output: Output, *, strict: bool
+) -> SessionResult[P]:
+    """Measure what is missing from a run; if strict, ask the doctor first.
+
+    Raises Unfit, CannotResume or CannotStart.
+    """
+
+    def ask(plan: P) -> None:
+        with progress_on(output.stderr(), output.quiet) as notify:
+            session.admit(plan, notify)
+
+    return session.resume(path, config, ask if strict else None)
 
 
 def conclude(

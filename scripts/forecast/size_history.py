@@ -19,7 +19,7 @@ from report.terms.documents import ResultsError, canonical
 from report.terms.machine_facts import changed_facts
 from report.terms.rulebook import PACES
 from scripts.planning.oracle_memory import table_bytes
-from scripts.planning.order import is_superseded
+from scripts.planning.order import superseded_lines
 
 _AMOUNTS = ("num", "reads", *PACES)
 _FAILED = ("wrong", "error", "timeout")
@@ -36,19 +36,20 @@ class Samples:
     # By cell name, for all settings: sizes, with their growth_key().
     sizes: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
 
-    def add(self, plan: Plan, measurements: Iterable[Measurement]) -> None:
+    def add(self, plan: Plan, measurements: Sequence[Measurement]) -> None:
         """Add the measurements of a run of this plan."""
         # Smaller sizes are measured without a regime.
         usual = {s.name for s in plan.scenarios if not s.regime}
         cells = {str(cell): cell for cell in plan.cells if cell.scenario in usual}
-        for measurement in measurements:
+        superseded = superseded_lines(plan, [m.record for m in measurements])
+        for position, measurement in enumerate(measurements):
             cell = cells.get(str(measurement.cell))
-            if cell is None:
+            if cell is None or position in superseded:
                 continue
             key = growth_key(plan, cell)
             if measurement.status in _FAILED:
                 self.failures[key] = f"{measurement.status}: {measurement.reason}"
-            elif _counts(plan, measurement):
+            elif _counts(measurement):
                 sample, fill = _sample(plan, cell, measurement)
                 self.repetitions.setdefault(key, []).append(sample)
                 self.sizes.setdefault(str(cell), set()).add((key, sample.num))
@@ -122,12 +123,11 @@ def collect(paths: Iterable[Path], plan: Plan) -> tuple[Samples, list[str]]:
     return samples, skipped
 
 
-def _counts(plan: Plan, measurement: Measurement) -> bool:
+def _counts(measurement: Measurement) -> bool:
     return (
         measurement.status == "ok"
         and measurement.pass_ == THROUGHPUT
         and not measurement.truncated
-        and not is_superseded(plan, measurement.record)
         and measurement.figure("wall_ns") is not None
     )
 

@@ -1,13 +1,14 @@
 """One process of a repetition: its command line and its raw answer."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from report.model.plan import CellName, Engine, Plan, repetition_seed
+from report.model.record import Record
 from report.terms.limits import MOST_ANSWER_BYTES
 from report.terms.rulebook import (
     BENCHMARKS,
@@ -52,6 +53,7 @@ class RunContext:
     sites: Sites  # of the scenarios with a regime
     executor: Executor
     surroundings: MachineMonitor
+    lines: Sequence[Record]  # all of the run on disk, in their order
     tick: PeriodicCall  # reads the progress of a process
     starts: Callable[[ScheduledRepetition], None]  # called before each measurement
     enters: Callable[[PhaseStarted], None]  # called before what is not measured

@@ -13,15 +13,28 @@ from scripts.measure.driver_call import operations_counted
 from scripts.measure.events import (
     CellProgress,
     Heartbeat,
+    Notice,
     PhaseStarted,
     RepetitionFinished,
     RepetitionStarted,
     RunProgress,
     View,
 )
-from scripts.planning.order import ScheduledRepetition
+from scripts.planning.order import (
+    MOST_IN_VAIN,
+    ONE_OF,
+    ScheduledRepetition,
+    can_be_retried,
+    is_retried,
+)
 from scripts.store.own_files import WorkFolder
 from scripts.store.run_store import RunFolder
+
+BUSY = (
+    f"the machine is always busy: {MOST_IN_VAIN} retries in a row were disturbed, too;"
+    f" from now on, one of {ONE_OF} disturbed repetitions is retried; kvmatrix doctor"
+    " shows the cause"
+)
 
 
 class CanaryFailed(Exception):
@@ -85,6 +98,7 @@ class Loop:
     _started_s: float = field(init=False, default=0.0)
     _pace: RunProgress = field(init=False, default_factory=RunProgress)
     _task: Task | None = field(init=False, default=None)
+    _is_busy_noted: bool = field(init=False, default=False)
 
     def __enter__(self) -> Self:
         return self
@@ -126,9 +140,17 @@ class Loop:
             line = {**line, "ab": task.place}
         self.folder.append(line)
         self.lines.append(line)
+        self._note_busy(task.plan)
         schedule.stored(task, replace(finished, line=line))
         self._keep_pace(schedule)
         self.view.show(RepetitionFinished(line, finished.seconds, self._pace))
+
+    def _note_busy(self, plan: Plan) -> None:
+        """Say once that disturbed repetitions are no longer retried."""
+        gives_up = can_be_retried(plan, self.lines[-1])
+        if gives_up and not is_retried(plan, self.lines) and not self._is_busy_noted:
+            self._is_busy_noted = True
+            self.view.show(Notice(BUSY, "warn"))
 
     def _keep_pace(self, schedule: Schedule) -> None:
         self._pace = replace(schedule.pace(), elapsed_s=self.elapsed_s)

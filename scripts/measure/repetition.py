@@ -37,7 +37,7 @@ from scripts.measure.result_check import (
 )
 from scripts.planning.disk_room import DiskFull, is_full_error
 from scripts.planning.executable import history_of_cell
-from scripts.planning.order import ScheduledRepetition, is_superseded
+from scripts.planning.order import ScheduledRepetition, is_retried
 from scripts.regime.regime_site import RegimeError, Site
 
 
@@ -47,7 +47,7 @@ def run_unit(
     """Measure the repetitions of a unit, then remove their data.
 
     A disturbed repetition is retried at once, from the same prepared database.  Each
-    line is complete when it is yielded; the next attempt starts after that.  Raises
+    line is complete when it is yielded, and on disk when the next is requested.  Raises
     Interrupted, DiskFull, ExecutableChanged or WorkFolderLost.
     """
     unit = _Unit(context)
@@ -56,7 +56,7 @@ def run_unit(
             for attempt in range(scheduled.attempt, context.plan.attempts + 1):
                 finished = unit.make(replace(scheduled, attempt=attempt))
                 yield finished
-                if not is_superseded(context.plan, finished.line):
+                if not is_retried(context.plan, context.lines):
                     break
     except OSError as error:
         context.scratch.check()

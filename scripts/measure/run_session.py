@@ -1,7 +1,7 @@
 """A run of one build: the missing repetitions, in the recorded order."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from scripts.measure.session import RecordedSession, Session
 from scripts.planning.canary import canary_failure
 from scripts.planning.order import (
     ScheduledRepetition,
-    is_superseded,
+    is_retried,
     missing_repetitions,
 )
 from scripts.store.run_places import (
@@ -45,7 +45,7 @@ class RunSchedule(Schedule):
     plan: Plan
     context: RunContext
     forecast: Forecast
-    lines: Sequence[Record]  # all on disk when this session begins
+    lines: Sequence[Record]  # all on disk, of this session, too
     _spent_s: float = field(init=False, default=0.0)  # predicted time of what is done
     _left: list[ScheduledRepetition] = field(init=False, default_factory=list)
 
@@ -71,7 +71,7 @@ class RunSchedule(Schedule):
 
     def stored(self, task: Task, finished: Finished) -> None:
         """Record that a repetition, or an attempt at one, is on disk."""
-        is_final = not is_superseded(self.plan, finished.line)
+        is_final = not is_retried(self.plan, self.lines)
         if not task.obstructed:
             if is_final:
                 self._spent_s += self.forecast.seconds(finished.scheduled)
@@ -98,9 +98,13 @@ def _is_settled(scheduled: ScheduledRepetition, finished: Finished) -> bool:
 
 @dataclass
 class RunSession(Session[Plan]):
-    """A run of one build; `late` engines were built after it was planned."""
+    """A run of one build; `late` engines were built after it was planned.
+
+    `repeat_disturbed` takes the place of the retries that a resumed run began with.
+    """
 
     late: tuple[str, ...] = ()
+    repeat_disturbed: int | None = None
 
     def admit(self, plan: Plan, notify: Progress | None) -> dict[str, Any]:
         """Check the machine and return environment.json: see Runner.admit()."""
@@ -128,6 +132,9 @@ class RunSession(Session[Plan]):
         """Return the state of a run on disk; note the engines that were built late."""
         plan = read_current_plan(path)
         changes = self.runner.changes(plan, config)
+        if self.repeat_disturbed is not None:
+            suite = replace(plan.suite, repeat_disturbed=self.repeat_disturbed)
+            plan = replace(plan, suite=suite)
         if plan.machines:
             changes = [_MERGED]
         lines = load(path).lines

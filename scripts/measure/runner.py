@@ -213,6 +213,7 @@ class Runner:
             sites=self.sites,
             executor=self.executor,
             surroundings=self.system.surroundings(self.machine),
+            lines=loop.lines,
             tick=loop.tick,
             starts=loop.announce,
             enters=loop.announce_phase,

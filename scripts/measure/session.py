@@ -91,8 +91,13 @@ class Session(ABC, Generic[P]):
         self._is_noted = True
         return self._execute(plan, folder, [], notes)
 
-    def resume(self, path: Path, config: Config) -> SessionResult[P]:
-        """Measure what is missing from a run.  Raises CannotResume or CannotStart."""
+    def resume(
+        self, path: Path, config: Config, check: Callable[[P], None] | None = None
+    ) -> SessionResult[P]:
+        """Measure what is missing from a run.  Raises CannotResume or CannotStart.
+
+        `check` is called with the plan before anything is measured or changed.
+        """
         refuse_links(path)
         recorded, notes = self.recorded(path, config), []
         lines = [measurement.record for measurement in recorded.lines.measurements]
@@ -104,6 +109,8 @@ class Session(ABC, Generic[P]):
             )
         if recorded.changes:
             raise CannotResume([*recorded.changes])
+        if check:
+            check(recorded.plan)
         if recorded.lines.torn:
             drop_torn_line(path / LINES, recorded.lines.valid_bytes)
             text = "dropped the incomplete last line; repeating its measurement"

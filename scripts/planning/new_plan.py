@@ -263,12 +263,12 @@ def _check(
     pairs += [(known[name], False) for name in fills if name in known]
     by_flags: dict[str, tuple[Flags, list[str]]] = {}
     for benchmark, is_measured in pairs:
-        selected = preparation_flags(engine, benchmark, flags)
+        selected: Flags = preparation_flags(engine, benchmark, flags)
         if is_measured:
-            selected = process_flags(benchmark, flags, is_measured)
+            selected = process_flags(benchmark, flags, measured=True)
         if is_measured and benchmark.prepare:
             filled = ",".join(fill or (benchmark.fill,))
-            selected |= {"use_existing_db": True, "after": filled}
+            selected = {**selected, "use_existing_db": True, "after": filled}
         if is_measured and benchmark.can_warm_up:
             selected = paced(selected, {p: flags[p] for p in PACES if flags.get(p)})
         _, names = by_flags.setdefault(canonical(selected), (selected, []))

@@ -11,6 +11,9 @@ from report.terms.documents import canonical
 from report.terms.rulebook import UNKNOWN
 from scripts.planning.executable import preparation_flags
 
+MOST_IN_VAIN = 8
+ONE_OF = 16
+
 
 @dataclass(frozen=True)
 class ScheduledRepetition:
@@ -120,18 +123,56 @@ def marks_of(line: Record) -> list[str]:
     return list(disturbance["marks"]) if disturbance else []
 
 
-def is_superseded(plan: Plan, line: Record) -> bool:
-    """Return True if the attempt is retried, so that a later line is the result."""
+def can_be_retried(plan: Plan, line: Record) -> bool:
+    """Return True if the attempt in this line is disturbed and is not the last one."""
     can_retry = line["attempt"] < plan.attempts
     return can_retry and line["status"] == "ok" and bool(marks_of(line))
 
 
+def is_retried(plan: Plan, lines: Sequence[Record]) -> bool:
+    """Return True if the attempt in the last of these lines is retried, which is next.
+
+    A machine that is always busy disturbs each retry, too.  After MOST_IN_VAIN such
+    retries in a row, only one of ONE_OF disturbed repetitions is retried, to notice
+    when the machine is quiet again.  (If it disturbs 60 % of all attempts, independent
+    of each other, that happens by chance to 2 % of the retries.)
+    """
+    if not lines or not can_be_retried(plan, lines[-1]):
+        return False
+    in_vain = kept = 0  # retries; disturbed repetitions since the last retry
+    for line in reversed(lines):
+        if line["status"] != "ok":
+            continue
+        if line["attempt"] == 1:
+            kept += bool(marks_of(line)) and not in_vain
+        elif not marks_of(line):
+            return True
+        else:
+            in_vain += 1
+        if in_vain == MOST_IN_VAIN:
+            return kept >= ONE_OF
+    return True
+
+
+def superseded_lines(plan: Plan, lines: Sequence[Record]) -> set[int]:
+    """Return the positions of the lines whose attempts were or will be retried."""
+    retried = {len(lines) - 1} if is_retried(plan, lines) else set()
+    newest: dict[tuple[CellName, int], int] = {}
+    for position, line in enumerate(lines):
+        repetition = cell_of(line), line["repetition"]
+        if (earlier := newest.get(repetition)) is not None:
+            retried.add(earlier)
+        newest[repetition] = position
+    return retried
+
+
 def missing_repetitions(
-    plan: Plan, lines: Iterable[Record]
+    plan: Plan, lines: Sequence[Record]
 ) -> list[tuple[CellGroup, list[ScheduledRepetition]]]:
     """Return the repetitions that these lines leave to do, unit by unit."""
     last: dict[tuple[CellName, int], Record] = {}
     settled = set()
+    pending = lines[-1] if is_retried(plan, lines) else None
     for line in lines:
         last[cell_of(line), line["repetition"]] = line
         if line["status"] == "unsupported":  # one line is enough for all repetitions
@@ -142,7 +183,7 @@ def missing_repetitions(
         for scheduled in repetitions:
             cell = plan.cells[scheduled.index]
             newest = last.get((cell, scheduled.repetition))
-            if cell in settled or (newest and not is_superseded(plan, newest)):
+            if cell in settled or (newest and newest is not pending):
                 continue
             attempt = newest["attempt"] + 1 if newest else 1
             remaining.append(replace(scheduled, attempt=attempt))

@@ -322,7 +322,7 @@ REPEAT_DISTURBED = click.option(
     "--repeat-disturbed",
     type=_REPEATS,
     help="Retry a repetition disturbed by other activity on the machine at most this"
-    " many times, e.g. --repeat-disturbed 0.  [default: the suite's;"
+    " many times, e.g. --repeat-disturbed 0.  [default: the suite's, or the run's;"
     f" {_REPEATS.accepted}]",
 )
 DRY_RUN = click.option(

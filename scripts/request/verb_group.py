@@ -15,6 +15,12 @@ from report.terms.text_table import one_line
 
 _SIMILAR = 0.7  # of an option that is suggested
 _EXTRA = re.compile(r"Got unexpected extra argument(s?) \((.*)\)", re.DOTALL)
+# The verbs that begin what `resume` finishes, and why that lacks their other options.
+_BEGINNING = ("run", "ab", "durability")
+_DECIDED = (
+    "was decided when the run began, and decides its results; leave the option out, or"
+    " start a new run"
+)
 _NAMED = 8  # words that are not expected
 _MOST_CHARS = 1000  # of an error
 # Of click: a path of the wrong kind.
@@ -48,6 +54,8 @@ def _problem(error: click.UsageError) -> str:
         case click.NoSuchOption():
             options = error.ctx.command.params if error.ctx else []
             long = (name for option in options for name in option.opts if name[2:])
+            if error.option_name in _decided(error.ctx):
+                return f"{error.option_name}: {_DECIDED}"
             hint = nearest(error.option_name, long, _SIMILAR)
             return f"unknown option {error.option_name!r}{hint}; see --help"
         case click.NoSuchCommand():
@@ -75,6 +83,16 @@ def _problem(error: click.UsageError) -> str:
         named = " ".join(words[:_NAMED])
         return f"unexpected extra argument{match[1]} ({named}{rest}); see --help"
     return error.message
+
+
+def _decided(ctx: click.Context | None) -> set[str]:
+    """Return the options of the verbs that begin runs, if the verb is resume."""
+    group = ctx.parent.command if ctx and ctx.parent else None
+    if not (ctx and ctx.info_name == "resume" and isinstance(group, click.Group)):
+        return set()
+    verbs = (group.get_command(ctx, name) for name in _BEGINNING)
+    params = (param for verb in verbs if verb for param in verb.params)
+    return {name for of in params for name in (*of.opts, *of.secondary_opts)}
 
 
 def _shown_name(param: click.Parameter | None, ctx: click.Context | None) -> str:

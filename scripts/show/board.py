@@ -24,7 +24,7 @@ from scripts.measure.events import (
     RunProgress,
     RunStarted,
 )
-from scripts.planning.order import cell_of, is_superseded
+from scripts.planning.order import cell_of, is_retried, superseded_lines
 
 STATUS_WORDS = {
     "unsupported": "n/a",
@@ -90,10 +90,13 @@ class Board:
     machine_line: str = ""
     cells: dict[CellName, MeasuredCell] = field(default_factory=dict)  # with a line
     running: Running | None = None
-    finished: int = 0  # repetitions on disk
     pace: RunProgress = field(default_factory=RunProgress)
     note: Notice | None = None
     ended: bool = False
+    is_retrying: bool = False  # the last attempt, which was disturbed
+    _lines: list[Record] = field(default_factory=list)
+    _done: set[tuple[CellName, int]] = field(default_factory=set)
+    _pending: tuple[CellName, int] | None = None  # of the last line
     _attempts: dict[CellName, dict[int, list[Measurement]]] = field(
         default_factory=dict
     )
@@ -104,11 +107,19 @@ class Board:
         board = cls(run.plan)
         measured = {m.cell for m in run.measurements}
         board.cells = {name: of for name, of in run.cells.items() if name in measured}
-        board.finished = sum(
-            m.pass_ != CANARY and not is_superseded(run.plan, m.record)
-            for m in run.measurements
-        )
+        lines = [m.record for m in run.measurements]
+        superseded = superseded_lines(run.plan, lines)
+        board._done = {
+            (m.cell, m.repetition)
+            for position, m in enumerate(run.measurements)
+            if m.pass_ != CANARY and position not in superseded
+        }
         return board
+
+    @property
+    def finished(self) -> int:
+        """The repetitions whose last attempts are on disk."""
+        return len(self._done)
 
     def apply(self, event: Event) -> None:
         """Update the state by one event."""
@@ -135,7 +146,14 @@ class Board:
         attempts = self._attempts.setdefault(m.cell, {})
         attempts.setdefault(m.repetition, []).append(m)
         self.cells[m.cell] = by_majority(cell_of_attempts(m.cell, attempts))
-        self.finished += not is_superseded(self.plan, line)
+        self._lines.append(line)
+        if self._pending:  # it was not retried if another repetition followed
+            self._done.add(self._pending)
+        self._pending = m.cell, m.repetition
+        self._done.discard(self._pending)
+        self.is_retrying = is_retried(self.plan, self._lines)
+        if not self.is_retrying:
+            self._done.add(self._pending)
 
     def measurement(self, line: Record) -> Measurement:
         """Return a line as a measurement; what is declared is a known failure."""

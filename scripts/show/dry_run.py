@@ -1,10 +1,11 @@
 """The plan of a run: predicted time and disk space, per cell and in total."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from report.model.plan import Plan
+from report.model.record import Record
 from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
 from scripts.forecast.prediction import Forecast, load_history
@@ -14,18 +15,23 @@ from scripts.planning.disk_room import (
     free_bytes,
     needed_bytes,
 )
-from scripts.planning.order import ScheduledRepetition, scheduled_repetitions
+from scripts.planning.order import ScheduledRepetition, missing_repetitions
 from scripts.show.output import Output, say, say_json
 from scripts.store.run_places import RunPlaces
 
 
-def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
-    """Return what a run would do; seconds and bytes are predictions."""
+def dry_run_document(
+    plan: Plan, places: RunPlaces, done: Sequence[Record] | None = None
+) -> dict[str, Any]:
+    """Return what a run would do; seconds and bytes are predictions.
+
+    `done` are the lines of a run that is resumed; "left" is null for a new one.
+    """
     forecast = Forecast(plan, load_history(places.results, plan))
     by_cell: dict[int, list[ScheduledRepetition]] = {
         index: [] for index in range(len(plan.cells))
     }
-    for _, unit in scheduled_repetitions(plan):
+    for _, unit in missing_repetitions(plan, done or ()):
         for scheduled in unit:
             by_cell[scheduled.index].append(scheduled)
     cells = []
@@ -54,6 +60,7 @@ def dry_run_document(plan: Plan, places: RunPlaces) -> dict[str, Any]:
         "seed": plan.seed,
         "repetitions": plan.repetitions,
         "latency_repetitions": plan.latency_repetitions,
+        "left": sum(c["repetitions"] for c in cells) if done is not None else None,
         "control": plan.suite.control,
         "cells": cells,
         "regimes": {s.name: s.regime.text for s in plan.scenarios if s.regime},
@@ -74,13 +81,16 @@ def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
     latency = document["latency_repetitions"]
     seconds, most = document["predicted_s"], document["predicted_most_s"]
     retried = f"with retries of disturbed repetitions: at most {numbers.duration(most)}"
+    each = f"{numbers.count(document['repetitions'], 'repetition')} each"
+    each += f", plus {latency} for latency" if latency else ""
+    if document["left"] is not None:
+        each = f"{numbers.count(document['left'], 'repetition is', 'repetitions are')}"
+        each += " left"
     return [
         *cell_lines(document, ("repetitions", "time"), columns_of),
         "",
-        f"{numbers.count(len(planned), 'cell')},"
-        f" {numbers.count(document['repetitions'], 'repetition')} each"
-        + (f", plus {latency} for latency" if latency else "")
-        + f": about {numbers.duration(seconds)}",
+        f"{numbers.count(len(planned), 'cell')}, {each}:"
+        f" about {numbers.duration(seconds)}",
         *([guess_line(guessed)] if guessed else []),
         *([retried] if most > seconds else []),
         *(f"{name}: {text}" for name, text in document["regimes"].items()),

@@ -27,7 +27,7 @@ from scripts.measure.events import (
     RunStarted,
     View,
 )
-from scripts.planning.order import is_superseded, marks_of
+from scripts.planning.order import marks_of
 from scripts.show.board import STATUS_WORDS, Board, Running
 from scripts.show.live_table import (
     layout_for,
@@ -164,7 +164,7 @@ def finished_line(board: Board, event: RepetitionFinished) -> str:
     rate = m.ops_per_sec
     if rate is None:
         return f"{start} {name}  {STATUS_WORDS[m.status]}: {m.reason}"
-    if is_superseded(plan, line):
+    if board.is_retrying:
         retry = f"retrying ({line['attempt'] + 1} of {plan.attempts})"
         return f"{start} {name}  disturbed: {marks}; {retry}"
     took = numbers.duration(event.seconds)

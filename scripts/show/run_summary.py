@@ -1,7 +1,7 @@
 """The summary of a run, on stdout: table, failures, and how the time was spent."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from report.trust.known_failures import evidence_of
 from report.verdict.chart_row import findings_of, summary_of, unfailed
 from report.words.sentences import NOT_OCCURRED
 from scripts.measure.events import RunStarted, SessionResult
-from scripts.planning.order import is_superseded
+from scripts.planning.order import superseded_lines
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
 from scripts.show.live_table import (
     layout_for,
@@ -37,7 +37,7 @@ from scripts.show.output import (
 _PIPE_WIDTH = 200
 _STAYS_BUSY = (
     "disturbed: kvmatrix doctor shows the cause; on a machine that is always busy,"
-    " pass --repeat-disturbed 0 to skip the retries"
+    " pass --repeat-disturbed 0 to skip all retries"
 )
 _DISTURBED_NAMED = 5
 
@@ -55,16 +55,17 @@ class TimeShares:
     rest: float  # starting processes, opening, closing, copying, the runner
 
 
-def time_shares(plan: Plan, lines: Iterable[Record]) -> TimeShares | None:
+def time_shares(plan: Plan, lines: Sequence[Record]) -> TimeShares | None:
     """Return the shares over all measured lines; None without such a line."""
     parts = ("wall", "timed", "settle", "prepare", "audit", "again")
     sums = dict.fromkeys(parts, 0)
-    for line in lines:
+    superseded = superseded_lines(plan, lines)
+    for position, line in enumerate(lines):
         if line["status"] != "ok":
             continue
         sums["wall"] += line["wall_ns"]
         sums["prepare"] += line["prepare_ns"] or 0
-        if is_superseded(plan, line):
+        if position in superseded:
             sums["again"] += line["wall_ns"] - (line["prepare_ns"] or 0)
             continue
         sums["timed"] += line["loop_ns"] + line["flush_ns"]
@@ -115,7 +116,7 @@ def _crash_lines(board: Board) -> list[Text]:
 
 
 def summary_lines(
-    board: Board, width: int | None, glyphs: Glyphs, lines: Iterable[Record]
+    board: Board, width: int | None, glyphs: Glyphs, lines: Sequence[Record]
 ) -> list[Text]:
     """Return the table, the failures and the notes; `width` is None for a pipe."""
     layout = layout_for(board, width or _PIPE_WIDTH) or layout_for(board, 10_000)
@@ -151,6 +152,12 @@ def disturbed_lines(board: Board) -> list[str]:
     total = f"{len(stayed)} of {len(board.cells)} cells {verb} disturbed"
     retried = numbers.count(repeated, "attempt was", "attempts were")
     lines = [f"disturbed {total}; {retried if repeated else 'no attempt was'} retried"]
+    left = sum(
+        m.record["attempt"] < board.plan.attempts for _, ms in stayed for m in ms
+    )
+    if left:
+        not_retried = numbers.count(left, "repetition was", "repetitions were")
+        lines.append(f"disturbed {not_retried} not retried, as retries did not help")
     if repeated and len(stayed) * 2 >= len(board.cells):
         lines.append(_STAYS_BUSY)
     for cell, disturbed in stayed[:_DISTURBED_NAMED]:
@@ -175,7 +182,7 @@ def _judged_lines(lines: Iterable[Record], run: Run) -> tuple[Record, ...]:
     )
 
 
-def _print_summary(board: Board, lines: Iterable[Record], output: Output) -> None:
+def _print_summary(board: Board, lines: Sequence[Record], output: Output) -> None:
     console = output.stdout()
     width = console.width if console.is_terminal else None
     glyphs = glyphs_for(console.encoding)

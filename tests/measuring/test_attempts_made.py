@@ -3,10 +3,13 @@
 import json
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from report.trust.judge import load_run
+from scripts.measure.loop import BUSY
+from scripts.planning.order import MOST_IN_VAIN, ONE_OF, is_retried
 from tests.support.lab import Lab, make_lab
 
 CELL = "bad/fillrandom"
@@ -64,7 +67,7 @@ def test_a_repetition_is_retried_at_most_twice(lab: Lab) -> None:
     assert done.returncode == 0, done.stderr
     assert attempts(lab) == [(r, a, True) for r in (1, 2) for a in (1, 2, 3)]
     assert "1 of 2 cells is still disturbed; 4 attempts were retried" in done.stdout
-    assert "pass --repeat-disturbed 0 to skip the retries" in done.stdout
+    assert "pass --repeat-disturbed 0 to skip all retries" in done.stdout
     example = "2 of 2 repetitions, for example: steal 3.1 %"
     assert f"disturbed bad/base/fillrandom: {example}" in done.stdout
     assert "retrying (3 of 3)" in done.stderr and "4 of 3" not in done.stderr
@@ -91,6 +94,67 @@ def test_a_suite_may_set_the_number_of_retries(lab: Lab) -> None:
     disturb(lab, 99)
     document(lab, "-n", "1")
     assert len(attempts(lab)) == 1
+
+
+def test_a_machine_that_is_always_busy_is_not_tried_three_times(lab: Lab) -> None:
+    """Every line stays flagged; one of several is still retried, in case it calms."""
+    disturb(lab, 999)
+    done = lab.call("run", "lab", "-n", "30", "-k", "*/fillrandom")
+    assert done.returncode == 0, done.stderr
+    lines = lab.by_cell()[CELL]
+    retries = [x["repetition"] for x in lines if x["attempt"] > 1]
+    assert len(retries) == MOST_IN_VAIN + 1
+    first, again = retries[:MOST_IN_VAIN], retries[-1]
+    assert again == max(first) + ONE_OF
+    assert all(x["disturbance"]["marks"] for x in lines)
+    assert {x["repetition"] for x in lines} == set(range(1, 31))
+    assert done.stderr.count(BUSY) == 1
+    summary = document(lab, "-n", "6", "-k", "*/fillrandom")
+    assert (summary["finished"], summary["planned"]) == (6, 6)
+    assert lab.call("resume", "@last").stderr.count("already complete") == 1
+
+
+def test_what_decides_no_result_may_change_when_a_run_is_resumed(lab: Lab) -> None:
+    disturb(lab, 99)
+    assert lab.run_until_killed(6, "run", "lab", "-n", "3")
+    kept = lab.measurements.read_bytes()
+    done = lab.call("resume", "@last", "--dry-run", "--json")
+    left = json.loads(done.stdout)
+    assert (done.returncode, lab.measurements.read_bytes()) == (0, kept)
+    finished = {(x["benchmark"], x["repetition"]) for x in lab.lines()}
+    assert 0 < len(finished) <= 6 - left["left"] + 1
+    for words in (["--num", "5"], ["-n", "4"], ["--no-latency"], ["--setting", "x"]):
+        done = lab.call("resume", "@last", *words)
+        assert done.returncode == 2 and f"{words[0]}: was decided" in done.stderr
+    assert lab.measurements.read_bytes() == kept
+    done = lab.call("resume", "@last", "--repeat-disturbed", "0")
+    assert done.returncode == 0, done.stderr
+    later = lab.measurements.read_bytes().removeprefix(kept)
+    attempts_made = [json.loads(line)["attempt"] for line in later.splitlines()]
+    assert len(attempts_made) == left["left"] and attempts_made[1:] == [1] * (
+        left["left"] - 1
+    )
+    done = lab.call("resume", "@last", "--repeat-disturbed", "0")
+    assert "already complete" in done.stderr
+
+
+def test_a_strict_resume_asks_the_doctor_first(lab: Lab) -> None:
+    assert lab.run_until_killed(6, "run", "lab", "-n", "3")
+    kept = lab.measurements.read_bytes()
+    done = lab.call("resume", "@last", "--strict")
+    assert "doctor: noise floor" in done.stderr
+    is_unfit = done.returncode == 4  # that depends on the machine of the tests
+    assert (lab.measurements.read_bytes() == kept) == is_unfit
+
+
+def test_retries_begin_again_once_the_machine_is_quiet(lab: Lab) -> None:
+    attempts_until_calm = 12 + ONE_OF - 1  # the next retry is not disturbed
+    disturb(lab, attempts_until_calm + 1)
+    lab.call("run", "lab", "-n", "25", "-k", "*/fillrandom")
+    assert attempts(lab)[attempts_until_calm + 1][1:] == (2, False)
+    plan, lines = load_run(lab.run_folder).plan, lab.lines()
+    lines[-1]["disturbance"] = lines[0]["disturbance"]
+    assert is_retried(plan, cast(Any, lines))
 
 
 def test_a_failure_is_not_repeated(lab: Lab) -> None:

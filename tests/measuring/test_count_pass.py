@@ -105,6 +105,7 @@ def context_of(
         sites=Sites(lab.data / "device"),
         executor=executor,
         surroundings=cast(Any, None),
+        lines=(),
         tick=PeriodicCall(lambda _pid: None, 1.0),
         starts=lambda _scheduled: None,
         enters=lambda _phase: None,

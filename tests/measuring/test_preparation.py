@@ -102,7 +102,9 @@ def test_only_fills_are_not_warmed_up(lab: Lab) -> None:
     assert {line["status"] for line in lab.lines()} == {"ok"}
 
 
-@pytest.mark.parametrize("level", ["durability=durable", "durability=consistent", "sync"])
+@pytest.mark.parametrize(
+    "level", ["durability=durable", "durability=consistent", "sync"]
+)
 def test_no_fill_waits_for_the_disk(lab: Lab, level: str) -> None:
     """What is measured and audited has the level of the scenario."""
     flag, _, word = level.partition("=")

@@ -10,8 +10,8 @@ import pytest
 from report.trust.judge import load_run
 from scripts.store.run_places import WORK_FOLDER
 from scripts.store.run_store import sole_user
-from tests.places import ROOT
 from tests.builders.simple_plans import engine, plan
+from tests.places import ROOT
 from tests.support.command_line import call
 from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, make_lab
