@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from report.model.ab_plan import AbPlan, differences_of_work
 from report.model.ab_rule import AbRule
@@ -78,30 +77,3 @@ def _check_flags(a: Plan, b: Plan) -> None:
     if changes := differences(settings_a, settings_b):
         text = changes[0].replace(" was ", " is ").replace(", is now ", " on a, ")
         raise CannotStart(f"the sides cannot be compared: {text} on b", NOT_COMPARABLE)
-
-
-def build_dir_of(folder: Path, option: str) -> Path:
-    """Return the build directory that `folder` denotes.  Raises CannotStart.
-
-    It may also be the folder of the executables, or a source tree with a build.
-    """
-    if not folder.is_dir():
-        raise CannotStart(f"{option} {folder}: no such directory")
-    candidates = [folder, folder / "build/release"]
-    if folder.name == "drivers":
-        candidates.insert(0, folder.parent)
-    for candidate in candidates:
-        if any((candidate / "drivers").glob("db_bench_*")):
-            return candidate.absolute()
-    patterns = " or ".join(_pattern(c, folder) for c in candidates)
-    raise CannotStart(
-        f"{option} {folder}: contains no executables; expected {patterns}"
-    )
-
-
-def _pattern(candidate: Path, folder: Path) -> str:
-    """Return the search pattern for a candidate, relative to the given directory."""
-    if candidate == folder.parent:
-        return "db_bench_*"
-    part = candidate.relative_to(folder)
-    return str(part / "drivers/db_bench_*")

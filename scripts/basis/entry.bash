@@ -48,6 +48,14 @@ die() {
   exit 2
 }
 
+# refuse_empty WORD...: end if a word of the command line is empty.
+refuse_empty() {
+  local word
+  for word; do
+    [[ -n "$word" ]] || die "an argument is empty; give it a value, or leave it out"
+  done
+}
+
 # need PACKAGE PROGRAM...: end unless the programs are installed.
 need() {
   local package="$1" program

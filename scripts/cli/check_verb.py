@@ -17,6 +17,7 @@ from report.terms.text_table import json_text
 from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import ChoiceType, ShareType, check_globs
+from scripts.request.path_types import OutputType
 from scripts.show.output import print_note
 from scripts.store.run_store import JUDGED_KINDS, all_runs, find_run, is_ab_run
 
@@ -74,7 +75,7 @@ _THRESHOLD = 0.05
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
+    type=OutputType(),
     help="Write to this file, - for stdout, e.g. -o check.xml.  [default: stdout]",
 )
 @options.stacked(options.COLOR, options.STORED_RUNS, options.HISTORY)

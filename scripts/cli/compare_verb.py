@@ -12,6 +12,7 @@ from report.terms.text_table import json_text
 from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import ChoiceType, ShareType, check_globs, matching
+from scripts.request.path_types import OutputType
 from scripts.show.output import print_error
 from scripts.show.print_lines import put
 from scripts.store.run_store import find_run
@@ -58,7 +59,7 @@ _NOT_COMPARABLE = 5
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
+    type=OutputType(),
     help="Write to this file, - for stdout, e.g. -o changes.md.  [default: stdout]",
 )
 @options.stacked(options.COLOR, options.STORED_RUNS)

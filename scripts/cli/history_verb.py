@@ -21,6 +21,7 @@ from scripts.request.option_types import (
     check_globs,
     matching,
 )
+from scripts.request.path_types import OutputType
 from scripts.request.verb_group import HelpGroup
 from scripts.show.output import print_error, say, shown
 from scripts.store.run_store import JUDGED_KINDS, find_run
@@ -67,7 +68,7 @@ class _Folders:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, allow_dash=True),
+    type=OutputType(is_folder=True),
     help="Write to this file, - for stdout, e.g. -o history.html."
     "  [default: report.html in the history directory for html, else stdout]",
 )

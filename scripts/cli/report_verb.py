@@ -8,6 +8,7 @@ import click
 from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import ChoiceType
+from scripts.request.path_types import OutputType
 from scripts.show.output import say, shown
 from scripts.store.report_file import FORMATS, target_of, write_report
 from scripts.store.run_store import EVERY_KIND, find_run
@@ -28,7 +29,7 @@ from scripts.store.run_store import EVERY_KIND, find_run
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
+    type=OutputType(),
     help="Write to this file, - for stdout, e.g. -o report.html."
     "  [default: report.html in the run's directory for html, else stdout]",
 )

@@ -230,6 +230,13 @@ class Runner:
                 yield Notice(f"{engine.name} was built with live assertions", "warn")
 
 
+def refuse_unusable(places: RunPlaces) -> None:
+    """Raise CannotStart or ResultsError for folders that cannot be used."""
+    refuse_shared_folder(places)
+    check_usable(places.results, "results")
+    check_usable(places.data_dir, "data")
+
+
 def _regimes(plan: Plan) -> list[Regime]:
     """Return the regimes in which cells of a plan are measured."""
     return [s.regime for s in plan.scenarios if s.regime and not plan.no_regime]
@@ -254,8 +261,9 @@ def open_runner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
 
     Raises CannotStart, MissingProgram, FolderLocked, ResultsError or Interrupted.
     """
-    refuse_shared_folder(places)
+    refuse_unusable(places)
     require(NEEDED)
+    named = places.named_device()
     executor = system.executor(child_environment(str(places.work / "tmp")))
     with (
         sole_user(places.results, "results"),
@@ -266,7 +274,6 @@ def open_runner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
     ):
         scratch.fresh("tmp")
         remove_leftover(places.disk_folder)
-        named = places.named_device()
         if named and named.kind == DIRECTORY and named.path != places.data_dir:
             locks.enter_context(sole_user(named.path, "device"))
             remove_leftover(named.path / FOLDER)
@@ -281,10 +288,8 @@ def open_planner(places: RunPlaces, system: SystemAccess) -> Iterator[Runner]:
     It holds no lock, and neither folder is created or changed.  Raises CannotStart,
     MissingProgram, ResultsError or Interrupted.
     """
-    refuse_shared_folder(places)
+    refuse_unusable(places)
     require(NEEDED)
-    check_usable(places.results, "results")
-    check_usable(places.data_dir, "data")
     with TemporaryDirectory(prefix="kvmatrix-") as folder:
         work = Path(folder, "work")
         executor = system.executor(child_environment(str(work / "tmp")))

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from scripts.request import options
+from scripts.request.path_types import build_in
 
 _NEEDED = (
     "is missing: pass a build directory, which holds drivers/db_bench_*, e.g."
@@ -32,6 +33,14 @@ BUILDS = options.stacked(
 )
 
 
+def build_dir_of(folder: Path, option: str) -> Path:
+    """Return the build directory that `folder` denotes.  Raises click.UsageError."""
+    try:
+        return build_in(folder)
+    except click.BadParameter as error:
+        raise click.UsageError(f"{option}: {error.message}") from None
+
+
 @dataclass(frozen=True)
 class BuildFolders:
     """The build directories of both sides."""
@@ -47,9 +56,7 @@ class BuildFolders:
 
 
 def builds_of(a: Path | None, b: Path | None, *, same: bool) -> BuildFolders:
-    """Return the builds requested.  Raises click.UsageError or CannotStart."""
-    from scripts.ab.ab_pairing import build_dir_of
-
+    """Return the builds requested.  Raises click.UsageError."""
     if a is None and same:
         raise click.UsageError("--aa needs --a, the build directory to measure")
     if a is None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from report.config.config_types import MOST_REPEATS
 from report.config.regime_table import limit_bytes
@@ -19,13 +20,14 @@ from scripts.request.option_types import (
     IntegerType,
     RateType,
 )
+from scripts.request.path_types import DeviceType, FolderType, build_in
 from scripts.store.run_places import DEFAULT_BUILD, ROOT
 
 DEFAULT_SEED = 301
 _COUNT = IntegerType(1, MOST_REPETITIONS)
 _REPEATS = IntegerType(0, MOST_REPEATS)
 _SEEDS = IntegerType(0, 2**63 - 1, "0 to 2^63 - 1")
-FOLDER = click.Path(file_okay=False, path_type=Path)
+FOLDER = FolderType()
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -95,11 +97,20 @@ def stacked(*decorators: Decorator) -> Decorator:
     return apply
 
 
+Callback = Callable[[click.Context, click.Parameter, Path], Path]
+
+
 def _place(
-    name: str, default: str, variable: str, help_text: str, is_eager: bool = False
+    name: str,
+    default: str,
+    variable: str,
+    help_text: str,
+    is_eager: bool = False,
+    callback: Callback | None = None,
 ) -> Decorator:
     return click.option(
         name,
+        callback=callback,
         is_eager=is_eager,
         type=FOLDER,
         default=ROOT / default,
@@ -114,11 +125,20 @@ CONFIGS = _place(
     "KVMATRIX_CONFIGS_DIR",
     "Read engines, scenarios and suites here, e.g. --configs-dir my-configs.",
 )
+
+
+def _build_dir(ctx: click.Context, parameter: click.Parameter, folder: Path) -> Path:
+    """Return a build; the default one may not exist yet.  Raises click.BadParameter."""
+    source = ctx.get_parameter_source(parameter.name or "")
+    return folder if source is ParameterSource.DEFAULT else build_in(folder)
+
+
 BUILD = _place(
     "--build-dir",
     DEFAULT_BUILD,
     "KVMATRIX_BUILD_DIR",
     "Run drivers/db_bench_* of this build, e.g. --build-dir build/debug.",
+    callback=_build_dir,
 )
 
 
@@ -192,19 +212,10 @@ OUTPUT = stacked(
 PLACES = stacked(DATA, RESULTS, BUILD, CONFIGS)
 
 
-def _path(
-    _ctx: click.Context, _parameter: click.Parameter, text: str | None
-) -> Path | None:
-    """Return a path that must not be empty, as an unset variable of the shell is."""
-    if text == "":
-        raise click.BadParameter("is empty; expected a path")
-    return None if text is None else Path(text)
-
-
 DEVICES = stacked(
     click.option(
         "--device",
-        callback=_path,
+        type=DeviceType(),
         metavar="PATH",
         help="Use this block device or directory as the disk of scenarios that have"
         " one, e.g. --device /dev/nvme1n1p1.  Its file system is kept.  [default: a"
@@ -212,7 +223,7 @@ DEVICES = stacked(
     ),
     click.option(
         "--format-device",
-        callback=_path,
+        type=DeviceType(),
         metavar="PATH",
         help="Destroy what is on the block device of --device: make a new file system"
         " for each repetition.  PATH must be the same again.",

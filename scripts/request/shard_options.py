@@ -67,7 +67,11 @@ _MACHINE = click.option(
     help="With --shard: the name of this machine in reports, e.g. --machine lab-3."
     "  [default: a code made from its machine-id; environment: KVMATRIX_MACHINE]",
 )
-_LIKE = click.option("--like", type=click.Path(path_type=Path), hidden=True)
+_LIKE = click.option(
+    "--like",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    hidden=True,
+)
 SHARD_OPTIONS = options.stacked(
     click.option(
         "--shard",

@@ -3,7 +3,7 @@
 import importlib
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -110,11 +110,40 @@ def _plain(message: str) -> str:
     return message[:1].lower() + message[1:].removesuffix(".")
 
 
+def _refuse_empty(ctx: click.Context, verb: click.Command, words: list[str]) -> None:
+    """Raise click.BadParameter if a word that a verb takes is empty.
+
+    An unset variable of a shell makes one, and none means anything: as a path it would
+    be the current directory.
+    """
+    inner = click.Context(verb, parent=ctx)
+    given, _, _ = verb.make_parser(inner).parse_args(list(words))
+    for param in verb.params:
+        value = given.get(param.name or "")
+        values = value if isinstance(value, list | tuple) else [value]
+        for word in values:
+            if isinstance(word, str) and not word.strip():
+                raise click.BadParameter("is empty; give it a value", inner, param)
+
+
 class HelpGroup(click.Group):
-    """A group whose --help calls its commands verbs, as errors and documents do."""
+    """A group whose --help calls its commands verbs, as errors and documents do.
+
+    No verb of it accepts an empty word.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"subcommand_metavar": "VERB [ARGS]...", **kwargs})
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the verb that words name, and the words that it takes."""
+        name, verb, words = super().resolve_command(ctx, args)
+        if verb:
+            with suppress(click.NoSuchOption, click.BadOptionUsage):
+                _refuse_empty(ctx, verb, words)  # the verb reports other errors
+        return name, verb, words
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter

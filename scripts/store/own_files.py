@@ -167,6 +167,11 @@ def _refuse_foreign(path: Path) -> None:
         raise ResultsError(
             f"{path}: {kind}; the runner needs a directory of its own; remove it"
         )
+    if path.exists() and os.geteuid() not in (0, path.stat().st_uid):
+        raise ResultsError(
+            f"{path}: belongs to another user, and the runner would empty it; choose"
+            " another directory"
+        )
     _refuse_mounts(path)
 
 

@@ -14,7 +14,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -91,29 +91,45 @@ def _named(folder: Path, purpose: str) -> str:
 def sole_user(folder: Path, purpose: str) -> Iterator[None]:
     """Hold the lock of a directory, which is created.
 
+    What was created is removed again if the block raises and has put nothing there.
     The kernel releases the lock when the process ends, in whatever way.  Raises
     FolderLocked if another runner holds it, or the error of check_usable().
     """
     check_usable(folder, purpose)
+    new = [p for p in (folder, *folder.absolute().parents) if not os.path.lexists(p)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         problem = f"cannot create: {reason_of(error)}"
         raise ResultsError(
             f"{_named(folder, purpose)}: {problem}; {_ANOTHER}"
         ) from error
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(fd, folder, purpose)
         yield
-    except BlockingIOError as error:
-        option = _OPTION_OF.get(purpose)
-        other = f", or name another with {option}" if option else ""
-        raise FolderLocked(
-            f"{IN_USE} {purpose} directory {folder}; wait for it to end{other}"
-        ) from error
+    except BaseException:
+        for created in new:
+            with suppress(OSError):  # in use, or not empty
+                created.rmdir()
+        raise
     finally:
         os.close(fd)
+
+
+def _lock(fd: int, folder: Path, purpose: str) -> None:
+    """Lock a directory that is open.  Raises FolderLocked."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # A command that failed may have removed it meanwhile.
+        is_free = os.path.samestat(folder.stat(), os.fstat(fd))
+    except (BlockingIOError, FileNotFoundError):
+        is_free = False
+    if not is_free:
+        option = _OPTION_OF.get(purpose)
+        other = f", or name another with {option}" if option else ""
+        problem = f"{IN_USE} {purpose} directory {folder}; wait for it to end{other}"
+        raise FolderLocked(problem)
 
 
 def _write_all(fd: int, content: bytes) -> None:

@@ -23,7 +23,8 @@ def write_whole(target: Path, content: str | bytes, option: str = "") -> None:
     A pipe or a device that -o names, and whatever is below /dev (/dev/stdout), is
     written to directly.  Raises OSError, which names the target and the option that
     gave it, also for a link (a folder from elsewhere must not decide which file is
-    replaced), for any other pipe or device, and for what a run has measured.
+    replaced), for any other pipe or device, for a file that must not be written to,
+    and for what a run has measured.
     """
     try:
         _replace(target, _encoded(content), is_named=option == OUTPUT)
@@ -57,6 +58,9 @@ def _replace(target: Path, content: bytes, *, is_named: bool) -> None:
         return
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "is not an ordinary file; remove it")
+    if target.exists() and not os.access(target, os.W_OK):
+        # Its directory would let it be replaced, but whoever has it forbids that.
+        raise OSError(errno.EACCES, "is not writable; choose another name")
     building = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     building.unlink(missing_ok=True)
     try:

@@ -1,7 +1,12 @@
 """Usage errors of any verb: where, what is wrong, and what is expected."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
 import pytest
 
+from scripts.cli import verbs
 from tests.support.command_line import call
 
 ERRORS = {
@@ -66,3 +71,100 @@ def test_a_word_with_control_characters_is_shown_on_one_line() -> None:
     error = done.stderr.splitlines()[-1]
     assert done.returncode == 2
     assert error.endswith("unexpected extra argument ( 6?[2J ::error::x); see --help")
+
+
+def parameters() -> Iterator[tuple[list[str], click.Parameter]]:
+    """Yield each option and argument that takes a value, of every verb."""
+    groups: list[tuple[list[str], click.Group]] = [([], verbs.main)]
+    for words, group in groups:
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            verb = group.get_command(context, name)
+            assert verb is not None
+            if isinstance(verb, click.Group):
+                groups.append(([*words, name], verb))
+            for param in verb.params:
+                if not getattr(param, "is_flag", False):
+                    yield [*words, name], param
+
+
+def command_with(words: list[str], param: click.Parameter, value: str) -> list[str]:
+    """Return a command with this value, and words for the other arguments."""
+    group: click.Command = verbs.main
+    for word in words:
+        assert isinstance(group, click.Group)
+        found = group.get_command(click.Context(group), word)
+        assert found is not None
+        group = found
+    arguments = [p for p in group.params if isinstance(p, click.Argument)]
+    if param in arguments:
+        before = arguments.index(param)
+        after = ["1" for p in arguments[before + 1 :] if p.required]
+        return [*words, *("1" for _ in arguments[:before]), value, *after]
+    required = ["1" for p in arguments if p.required]
+    return [*words, max(param.opts, key=len), value, *required]
+
+
+def shown_name(param: click.Parameter) -> str:
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return param.make_metavar(click.Context(verbs.main)).strip("[].")
+
+
+EVERY = [
+    pytest.param(words, param, id=f"{' '.join(words)} {param.name}")
+    for words, param in parameters()
+]
+
+
+@pytest.fixture
+def nothing_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Provide a working directory; check that it stays as it is."""
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "file").write_text("somebody's")
+    (here / "folder").mkdir()
+    monkeypatch.chdir(here)
+    for name in ("RESULTS", "DATA", "HISTORY"):
+        folder = tmp_path / name.lower()
+        monkeypatch.setenv(f"KVMATRIX_{name}_DIR", str(folder))
+    yield here
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["here"]
+    assert sorted(p.name for p in here.rglob("*")) == ["file", "folder"]
+    assert (here / "file").read_text() == "somebody's"
+
+
+@pytest.mark.usefixtures("nothing_created")
+@pytest.mark.parametrize(("words", "param"), EVERY)
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_value_is_refused(
+    words: list[str], param: click.Parameter, value: str
+) -> None:
+    done = call(command_with(words, param, value))
+    error = done.stderr.splitlines()[-1]
+    assert done.returncode == 2, done.stderr
+    assert shown_name(param) in error and "empty" in error
+    assert "Traceback" not in done.stderr
+
+
+PLACES = [
+    pytest.param(words, param, id=f"{' '.join(words)} {param.name}")
+    for words, param in parameters()
+    if isinstance(param.type, click.Path)
+]
+
+
+@pytest.mark.usefixtures("nothing_created")
+@pytest.mark.parametrize(("words", "param"), PLACES)
+def test_a_folder_for_a_file_and_a_file_for_a_folder_are_refused(
+    words: list[str], param: click.Parameter
+) -> None:
+    kind = param.type
+    assert isinstance(kind, click.Path)
+    wrong = ["file", "file/below"] if kind.dir_okay else ["folder"]
+    if kind.dir_okay and kind.file_okay:
+        wrong = ["file/below"]
+    for value in wrong:
+        done = call(command_with(words, param, value))
+        assert done.returncode == 2, done.stderr
+        assert value in done.stderr and "Traceback" not in done.stderr

@@ -18,10 +18,10 @@ PROGRAMS = (
 )
 # A scripts/setup that writes its options to a log.
 _SETUP = '#!/bin/sh\necho "setup $*" >>"$(dirname "$0")/log"\n'
-# A scripts/kvmatrix that does the same, and then is the real one for --help.
+# A scripts/kvmatrix that does the same, and is the real one for what is mistaken.
 _KVMATRIX = """#!/bin/sh
 echo "kvmatrix $*" >>"$(dirname "$0")/log"
-case "$*" in *--help*) exec "{root}/scripts/kvmatrix" "$@" ;; esac
+case "$*" in *--foo* | *"-n 0"*) exec "{root}/scripts/kvmatrix" "$@" ;; esac
 """
 
 
@@ -40,9 +40,20 @@ def bench(
     return done, (scripts / "log").read_text().splitlines()
 
 
-def test_bench_checks_options_before_it_builds(tmp_path: Path) -> None:
-    done, commands = bench(tmp_path, "--foo")
-    assert done.returncode == 2 and "unknown option '--foo'" in done.stderr
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--foo"], "unknown option '--foo'"),
+        (["-n", "0"], "--repetitions: 0 is too small"),
+        (["-e", ""], "an argument is empty"),
+        (["--with", ""], "an argument is empty"),
+    ],
+)
+def test_bench_checks_options_before_it_builds(
+    tmp_path: Path, words: list[str], problem: str
+) -> None:
+    done, commands = bench(tmp_path, *words)
+    assert done.returncode == 2 and problem in done.stderr
     assert "setup --engines=bundled" not in commands
 
 

@@ -88,6 +88,11 @@ def test_a_commit_against_itself_is_measured_as_one_build(
         (["--fail-on", "always", "HEAD", "HEAD"], "--fail-on always"),
         (["--minutes", "0", "HEAD", "HEAD"], "--minutes 0"),
         (["--repository", "/", "HEAD", "HEAD"], "HEAD is not a commit of /"),
+        (["--repository", "/nowhere", "HEAD", "HEAD"], "/nowhere: no such directory"),
+        (["--suite", "", "HEAD", "HEAD"], "is empty"),
+        (["--build", "", "HEAD", "HEAD"], "is empty"),
+        (["--results-dir", "kind/x", "HEAD", "HEAD"], "kind is not a directory"),
+        (["--history-dir", "kind", "HEAD", "HEAD"], "kind is not a directory"),
     ],
 )
 def test_invalid_arguments_exit_2_before_the_build(
@@ -98,6 +103,25 @@ def test_invalid_arguments_exit_2_before_the_build(
     assert result.returncode == 2
     assert message in result.stderr
     assert not (repository.lab.root / "log").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["HEAD", "HEAD", "--", "--repeat"], "unknown option '--repeat'"),
+        (["HEAD", "HEAD", "--", "-e", ""], "is empty"),
+        (["--suite", "labs", "HEAD", "HEAD"], "unknown suite 'labs'"),
+    ],
+)
+def test_mistakes_in_options_of_ab_exit_2_before_the_build(
+    repository: Repository, words: list[str], message: str
+) -> None:
+    commit = repository.commit("honest")
+    result = repository.call("compare-commits", *words)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert not (repository.root / "build/commits" / commit).exists()
+    assert not (repository.root / "results").exists()
 
 
 def test_a_commit_that_does_not_build_exits_2(repository: Repository) -> None:
