@@ -103,13 +103,41 @@ def split_lines(content: bytes) -> tuple[list[Line], int]:
 def parse_object(text: bytes, place: str) -> dict[str, Any]:
     """Parse one strict JSON object; `place` begins every error message."""
     fractions: list[float] = []
-    try:
-        document = json.loads(
-            decoded(text),
-            parse_constant=_reject_constant,
-            parse_float=partial(_finite, fractions),
-            object_pairs_hook=_unique_keys,
+    document = _parsed(
+        text,
+        place,
+        parse_constant=_reject_constant,
+        parse_float=partial(_finite, fractions),
+    )
+    if _may_be_large(text) and (key := _key_of(document, _is_large)):
+        problem = f"the integer is too large; expected at most {MOST_INTEGER}"
+        raise ResultsError(f"{place}: {key}: {problem}")
+    if any(map(_is_extreme, fractions)):
+        key = _key_of(document, _is_extreme)
+        expected = f"0, or {FRACTIONS[0]:g} to {FRACTIONS[1]:g} of either sign"
+        raise ResultsError(
+            f"{place}: {key}: a number out of range; expected {expected}"
         )
+    return document
+
+
+def parse_foreign(text: bytes, place: str) -> dict[str, Any]:
+    """Parse one JSON object of another program, whose numbers need not be finite.
+
+    Most of them are never read; whoever reads one checks its range.
+    """
+    return _parsed(text, place, parse_int=_number)
+
+
+def _number(digits: str) -> int | float:
+    """Return an integer, or a fraction near one of which Python makes no text."""
+    return int(digits) if len(digits) <= len(str(MOST_INTEGER)) else float(digits)
+
+
+def _parsed(text: bytes, place: str, **numbers: Any) -> dict[str, Any]:
+    """Parse one JSON object with these functions for its numbers."""
+    try:
+        document = json.loads(decoded(text), object_pairs_hook=_unique_keys, **numbers)
         if _ESCAPE in text:
             # A lone surrogate is valid JSON but cannot be encoded when it is written.
             json.dumps(document, ensure_ascii=False).encode("utf-8")
@@ -123,15 +151,6 @@ def parse_object(text: bytes, place: str) -> dict[str, Any]:
         raise ResultsError(f"{place}: expected a JSON object")
     if _may_be_deeper(text, MOST_LEVELS) and _is_deeper(document, MOST_LEVELS):
         raise ResultsError(f"{place}: nested more than {MOST_LEVELS} levels deep")
-    if _may_be_large(text) and (key := _key_of(document, _is_large)):
-        problem = f"the integer is too large; expected at most {MOST_INTEGER}"
-        raise ResultsError(f"{place}: {key}: {problem}")
-    if any(map(_is_extreme, fractions)):
-        key = _key_of(document, _is_extreme)
-        expected = f"0, or {FRACTIONS[0]:g} to {FRACTIONS[1]:g} of either sign"
-        raise ResultsError(
-            f"{place}: {key}: a number out of range; expected {expected}"
-        )
     if _may_be_hidden(text):
         document = {printable(key): _printed(v) for key, v in document.items()}
     return document

@@ -1,18 +1,38 @@
 """Text in files: ordinary files of bounded size, UTF-8, errors fit for the user."""
 
+import codecs
 import errno
 import os
 import stat
 from pathlib import Path
 
+# The mark of UTF-32, least significant byte first, begins with that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+_REMEDY = "save it as UTF-8"
+_LOOKED_AT = 256  # bytes of a text in which a third are zero if it is UTF-16
+
 
 def decoded(content: bytes) -> str:
-    """Return the text of UTF-8 bytes.  Raises ValueError that names the first fault."""
+    """Return the text of UTF-8 bytes, without a byte order mark.
+
+    Raises ValueError that names the first fault, or another encoding and the remedy.
+    """
+    for mark, name in _MARKS:
+        if content.startswith(mark):
+            raise ValueError(f"the text is {name}; {_REMEDY}")
+    if b"\0" in (start := content[:_LOOKED_AT]) and start.count(0) >= len(start) // 3:
+        raise ValueError(f"the text looks like UTF-16 or UTF-32; {_REMEDY}")
+    text = content.removeprefix(codecs.BOM_UTF8)
     try:
-        return content.decode("utf-8")
+        return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        byte = content[error.start]
-        reason = f"byte 0x{byte:02x} at offset {error.start} is not UTF-8"
+        at = error.start + len(content) - len(text)
+        reason = f"byte 0x{text[error.start]:02x} at offset {at} is not UTF-8"
         raise ValueError(reason) from None
 
 
