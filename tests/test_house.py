@@ -175,6 +175,7 @@ ROOMS = {
         ("published",),
         ("config",),
         ("model",),
+        ("foreign",),
         ("stats",),
         ("trust",),
         ("verdict",),

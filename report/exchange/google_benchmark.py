@@ -1,4 +1,4 @@
-"""Writes the JSON document of Google Benchmark; read() is in model/google_file.py.
+"""Writes the JSON document of Google Benchmark; read() is in foreign/google_json.py.
 
 There is one entry for each repetition, and all entries of a cell have one name, so
 that compare.py can apply its U test to them.  `real_time` is the headline time per
@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from report.exchange.exported_cells import ExportedCell, samples
-from report.model.google_file import SCHEMA
+from report.foreign.google_json import SCHEMA
 from report.model.plan import started_at
 from report.model.run import Measurement, Run
 from report.terms.machine_facts import cpu_numbers, machine_key, usable_cpus

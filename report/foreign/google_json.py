@@ -6,92 +6,93 @@ because Google Benchmark divides by CPU time unless configured otherwise.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from report.terms.documents import (
-    ResultsError,
-    parse_object,
-    read_bytes,
-    shown,
-    validate,
-)
+from report.foreign.kept_results import KeptResults, SampleCollector, moment_of, rate_of
+from report.terms.documents import ResultsError, parse_foreign, validate
+from report.terms.machine_facts import lasting
 from report.terms.text_table import one_line
 
+KIND = "Google Benchmark"
 SCHEMA = 1  # json_schema_version
+UNIT = "iterations/s"
 _PER_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
-# An iteration shorter than a picosecond or longer than 30 years is not credible.
-_SHORTEST_S, _LONGEST_S = 1e-12, 1e9
+# Of the context: what must be equal in two files, and what varies from run to run.  A
+# container has another name each time.
+_IDENTITY = ("num_cpus", "library_build_type")
+_VARYING = (
+    *("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "aslr_enabled", "caches"),
+    *("executable", "library_version"),
+)
 
 
-@dataclass(frozen=True)
-class GoogleSample:
-    """The repetitions of one benchmark, in the order of the file.
-
-    `rates` are in `unit`, more is better.
-    """
-
-    rates: tuple[float, ...]
-    unit: str
-
-
-@dataclass(frozen=True)
-class GoogleFile:
-    """A file: its context unchanged, and the samples by name.
-
-    `failed` maps benchmarks with a skipped or failed repetition to the reason; they
-    are not among the samples.
-    """
-
-    context: Mapping[str, Any]
-    samples: Mapping[str, GoogleSample]
-    failed: Mapping[str, str] = field(default_factory=dict)
-
-
-def read(path: Path) -> GoogleFile:
-    """Read a file; aggregates in it are ignored.
+def read(path: Path, content: bytes) -> KeptResults:
+    """Read the content of a file; aggregates in it are ignored.
 
     Raises ResultsError, beginning with the path, if the file is damaged, has another
     schema version or has no repetitions.
     """
-    unlike = f"{path}: not a run or a Google Benchmark JSON file"
-    document = parse_object(read_bytes(path), unlike)
+    document = parse_foreign(content, f"{path}: not {KIND} JSON")
     place = f"{path}: not valid as a Google Benchmark file"
     validate(document, "google", place)
     try:
-        return _file(document)
+        return _results(document)
     except ValueError as error:
         raise ResultsError(f"{place}: {error}") from None
 
 
-def _file(document: Mapping[str, Any]) -> GoogleFile:
+def _results(document: Mapping[str, Any]) -> KeptResults:
     """Return the content of a validated document, checked beyond its schema."""
-    context = document.get("context", {})
-    rates: dict[str, list[float]] = {}
+    samples = SampleCollector()
     indexes: dict[str, list[int | None]] = {}
-    failed: dict[str, str] = {}
     for number, entry in enumerate(document["benchmarks"]):
         where = f"benchmarks.{number}"
         if _is_aggregate(entry, where):
             continue
         name = one_line(entry["name"])
-        if reason := _failure(entry, where):
-            failed.setdefault(name, reason)
+        if reason := _failure(entry):
+            samples.fail(name, reason)
             continue
-        rates.setdefault(name, []).append(_rate(entry, where))
+        samples.add(name, _rate(entry, where), UNIT)
         indexes.setdefault(name, []).append(_index(entry, where))
-    if not rates and not failed:
-        raise ValueError("benchmarks: no repetitions; aggregates cannot be compared")
     for name, numbers in indexes.items():
         _check_indexes(name, numbers)
-    samples = {
-        name: GoogleSample(tuple(measured), "iterations/s")
-        for name, measured in rates.items()
-        if name not in failed
-    }
-    return GoogleFile(context, samples, failed)
+    context = document.get("context", {})
+    facts = {key: value for key, value in context.items() if value is not None}
+    executable = facts.get("executable")
+    identity = {f"context: {key}": facts[key] for key in _IDENTITY if key in facts}
+    return KeptResults(
+        kind=KIND,
+        samples=samples.finished(),
+        failed=samples.failed,
+        identity={**identity, **_machine(facts.get("machine"))},
+        context={key: _text(facts[key]) for key in _VARYING if key in facts},
+        unrecorded="these files do not record settings, disk or executables",
+        program=Path(executable).name if isinstance(executable, str) else "",
+        time=moment_of(str(facts.get("date")), ""),
+    )
+
+
+def _machine(text: object) -> dict[str, object]:
+    """Return the lasting facts of the machine in a file that kvmatrix exported."""
+    try:
+        facts = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return {}
+    known = lasting(facts) if isinstance(facts, dict) else {}
+    return {f"machine: {key}": _text(value) for key, value in known.items()}
+
+
+def _text(value: object) -> str:
+    """Return a value of the context in one line."""
+    if isinstance(value, list):
+        return "; ".join(map(_text, value))
+    if isinstance(value, dict):
+        return " ".join(map(str, value.values()))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _is_aggregate(entry: Mapping[str, Any], where: str) -> bool:
@@ -102,7 +103,7 @@ def _is_aggregate(entry: Mapping[str, Any], where: str) -> bool:
     return has_name or entry.get("run_type") == "aggregate"
 
 
-def _failure(entry: Mapping[str, Any], where: str) -> str:
+def _failure(entry: Mapping[str, Any]) -> str:
     if entry.get("error_occurred"):
         return one_line(str(entry.get("error_message", "error_occurred")))
     return "skipped" if entry.get("skipped") else ""
@@ -110,10 +111,8 @@ def _failure(entry: Mapping[str, Any], where: str) -> str:
 
 def _rate(entry: Mapping[str, Any], where: str) -> float:
     time, unit = entry["real_time"], entry["time_unit"]
-    per_second = _PER_SECOND[unit]
-    if not _SHORTEST_S * per_second <= time <= _LONGEST_S * per_second:
-        raise ValueError(f"{where}.real_time: {shown(time)} {unit} is out of range")
-    return per_second / float(time)
+    seconds = float(time) / _PER_SECOND[unit]
+    return rate_of(1.0, seconds, time, f"{where}.real_time")
 
 
 def _index(entry: Mapping[str, Any], where: str) -> int | None:

@@ -50,6 +50,7 @@ def document(compared: ComparedRuns, exit_code: int) -> dict[str, Any]:
             }
             for change in compared.builds
         ],
+        "varied": [asdict(difference) for difference in compared.varied],
         "verdicts": {v.value: len(compared.of(v)) for v in Verdict},
         "standings": {s.value: len(compared.standing(s)) for s in RatePresence},
         "cells": [_cell(cell) for cell in compared.cells],
@@ -80,7 +81,7 @@ def _source(source: ComparableRun) -> dict[str, Any]:
         "name": source.name,
         "kind": source.kind,
         "repetitions": source.repetitions,
-        "identity": dict(source.identity),
+        "identity": {**source.identity, **source.known},
     }
 
 

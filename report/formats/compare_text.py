@@ -21,7 +21,7 @@ from report.verdict.run_changes import (
     RatePresence,
     unchanged_builds_drift,
 )
-from report.words.compare_rows import compared_row
+from report.words.compare_rows import compared_row, varied
 from report.words.verdict_rows import VerdictRow, verdict_table
 from report.words.verdict_words import counted
 
@@ -88,12 +88,14 @@ def refusal(refused: NotComparable) -> str:
 
 def header(compared: ComparedRuns) -> list[tuple[str, str]]:
     """Return what was compared, and what limits the comparison: (name, text)."""
-    machine = f"{compared.base.machine}; same machine"
-    same = f"{machine}, settings, benchmarks and seed"
+    machine = compared.base.machine
+    same = f"{machine}; same machine, settings, benchmarks and seed"
     if not compared.base.suite:
-        named = machine if compared.base.machine else "not recorded"
-        same = f"{named}; these files do not record settings, disk or executables"
+        named = f"{machine}; the same in both" if machine else "not recorded"
+        same = f"{named}; {compared.base.unrecorded}"
     rows = [("machine", same)]
+    if differs := varied(compared):
+        rows.append(("differs", differs))
     if compared.is_of_itself:
         note = "both sides are the same measurements: a run compared with itself"
         rows.append(("note", note))

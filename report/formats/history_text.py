@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from report.model.history_entry import HistoryEntry
+from report.terms.machine_facts import varying
 from report.terms.numbers import count
 from report.terms.text_table import TableRow, TextLine, TextTable
 from report.verdict.history_steps import Change, State
@@ -42,7 +43,14 @@ def lines(view: HistoryView) -> list[TextLine]:
 
 def since(change: Change) -> str:
     """Return the entries on both sides of a step, for people to read."""
-    return f"since {_named(change.after)}, before it {_named(change.before)}"
+    between = f"since {_named(change.after)}, before it {_named(change.before)}"
+    was, now = varying(change.before.machine), varying(change.after.machine)
+    moved = [
+        f"{key} {was[key]} → {now[key]}"
+        for key in was
+        if now.get(key, was[key]) != was[key]
+    ]
+    return f"{between}; in between {', '.join(moved)}" if moved else between
 
 
 def summary(machine: MachineHistory) -> str:

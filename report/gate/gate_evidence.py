@@ -16,7 +16,7 @@ from report.verdict.count_verdicts import COUNTED
 from report.verdict.run_changes import ComparedRuns, NotComparable, RatePresence
 from report.words import ab_words
 from report.words.ab_counts import count_row
-from report.words.compare_rows import compared_row
+from report.words.compare_rows import compared_row, varied
 from report.words.verdict_rows import Kind, VerdictRow
 
 LEAST_CONFIDENCE = 0.95  # for two runs; an A/B run has its own rule
@@ -138,13 +138,14 @@ def gate_from_comparison(
         for row in candidates
         if row.outcome not in (RatePresence.UNRATED, RatePresence.ONLY_BASE)
     )
+    differs = varied(compared)
     return Gate(
         compared.new.name,
         compared.base.name,
         f"two runs at different times; regressed: at least"
         f" {100 * limits.threshold:g} % slower, with all of a 95 % interval above"
         f" {100 * limits.margin:g} %; every change includes changes of the machine"
-        " between the runs",
+        f" between the runs{f' ({differs})' if differs else ''}",
         tuple(rows),
         unfinished,
         common_reason="" if compared.confidences else "no cell has a rate in both runs",

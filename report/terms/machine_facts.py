@@ -1,11 +1,18 @@
 """The facts that identify a machine, and when two machines are the same.
 
-A machine is what a process may use of it.
+A machine is what a process may use of it.  It is updated and started again between two
+runs: its kernel, the numbers of its loop devices, and the paths of a container's layers
+then differ.  These facts are reported with a comparison; the others refuse it.
 """
 
 import json
+import re
 from collections.abc import Mapping
 
+_UPDATED = ("kernel",)
+_LOOP = re.compile(r"(/dev/loop)\d+(?:p\d+)?")
+# Options of a mount whose values name what only this start of a container has.
+_OF_A_START = ("lowerdir", "upperdir", "workdir", "fd")
 NO_LIMIT = "none"
 # What a process may use of a machine.  Earlier runs do not record it.
 ALLOTTED = ("allowed_cpus", "cpu_quota", "memory_limit_bytes", "address_space_bytes")
@@ -29,9 +36,33 @@ def essential(machine: Mapping[str, object]) -> dict[str, object]:
     }
 
 
+def lasting(machine: Mapping[str, object]) -> dict[str, object]:
+    """Return the facts that stay the same from run to run."""
+    return {
+        key: _lasting(key, value)
+        for key, value in machine.items()
+        if key not in _UPDATED
+    }
+
+
+def varying(machine: Mapping[str, object]) -> dict[str, object]:
+    """Return the facts that may differ between runs on this machine."""
+    kept = lasting(machine)
+    return {key: value for key, value in machine.items() if kept.get(key) != value}
+
+
+def _lasting(key: str, value: object) -> object:
+    if key == "device" and isinstance(value, str):
+        return _LOOP.sub(r"\1", value)
+    if key == "mount_options" and isinstance(value, str):
+        options = value.split(",")
+        return ",".join(o for o in options if o.partition("=")[0] not in _OF_A_START)
+    return value
+
+
 def machine_key(machine: Mapping[str, object]) -> str:
     """Return the facts as text; equal for runs that may be compared."""
-    return json.dumps(essential(machine), sort_keys=True)
+    return json.dumps(essential(lasting(machine)), sort_keys=True)
 
 
 def changed_facts(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:

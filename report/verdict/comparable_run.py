@@ -1,6 +1,6 @@
 """One side of a comparison of two runs, whatever program wrote the results.
 
-of_run() converts a loaded run, of_google() a file of Google Benchmark.  A cell
+of_run() converts a loaded run, of_kept() a file of another program.  A cell
 carries everything that must be equal in both runs for its rates to be comparable.
 """
 
@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from report.foreign.kept_results import KeptResults
 from report.model import build_facts
-from report.model.google_file import GoogleFile
 from report.model.plan import CellName, Engine
 from report.model.run import Cell, Run
 from report.stats import repetition_stats
 from report.terms import titles
 from report.terms.class_stamp import stamps_of
+from report.terms.machine_facts import lasting, varying
 from report.terms.rulebook import FLAGS, PACES, Flags, option_text
 from report.verdict import control
 
 # (seed, operations): where both are equal, the digests must be equal too.
 Work = tuple[int, int]
-# Google's context without date, load and file names, which always differ.
-_GOOGLE_IDENTITY = ("host_name", "num_cpus", "mhz_per_cpu", "library_build_type")
 
 
 @dataclass(frozen=True)
@@ -60,10 +59,12 @@ class SampledCell:
 class ComparableRun:
     """One side of a comparison.
 
-    `identity` has the values that must be equal on both sides, by printed name.
+    `identity` has the values that must be equal on both sides, by printed name, and
+    `known` those that must be equal if both sides have them.  `context` has values that
+    vary from run to run on one machine: their differences are reported.
     `builds` has the facts of each engine's executable, {} if it is missing.
     `suite` and `options` begin the command that repeats the run; they are empty for
-    a file that kvmatrix did not write.
+    a file that kvmatrix did not write, of which `unrecorded` says what it lacks.
     """
 
     name: str
@@ -75,6 +76,9 @@ class ComparableRun:
     builds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     suite: str = ""
     options: tuple[str, ...] = ()
+    known: Mapping[str, object] = field(default_factory=dict)
+    context: Mapping[str, object] = field(default_factory=dict)
+    unrecorded: str = ""
 
 
 def of_run(run: Run) -> ComparableRun:
@@ -92,7 +96,8 @@ def of_run(run: Run) -> ComparableRun:
         noise = twice.share(name.scenario, name.benchmark)
         cells[str(name)] = _cell(name, cell, engines[name.engine], settings, noise)
     machine: dict[str, object]
-    machine = {f"machine: {key}": value for key, value in run.plan.machine.items()}
+    facts = run.plan.machine
+    machine = {f"machine: {key}": value for key, value in lasting(facts).items()}
     if run.plan.machines:
         machine["machines"] = ", ".join(run.plan.machines)
     return ComparableRun(
@@ -105,26 +110,31 @@ def of_run(run: Run) -> ComparableRun:
         builds={b.engine.name: dict(b.facts) for b in build_facts.builds(run)},
         suite=run.plan.suite.name,
         options=_options(run),
+        context=varying(facts),
     )
 
 
-def of_google(name: str, file: GoogleFile) -> ComparableRun:
-    """Return the cells of a Google Benchmark file, which has no settings or builds."""
-    identity = {f"context: {key}": file.context.get(key) for key in _GOOGLE_IDENTITY}
+def of_kept(name: str, kept: KeptResults) -> ComparableRun:
+    """Return the cells of a file of another program."""
     cells = {
         cell: SampledCell(cell, "", "ok", "", sample.rates, sample.unit)
-        for cell, sample in file.samples.items()
+        for cell, sample in kept.samples.items()
     }
-    for cell, reason in file.failed.items():
+    for cell, reason in kept.failed.items():
         cells[cell] = SampledCell(cell, "", "error", " ".join(reason.split()), ())
-    facts = (f"{key} {value}" for key, value in identity.items() if value is not None)
+    facts = (f"{key} {value}" for key, value in kept.identity.items())
+    builds = {kept.program: {"version": kept.version}} if kept.version else {}
     return ComparableRun(
         name=name,
-        kind="Google Benchmark",
-        identity=identity,
+        kind=kept.kind,
+        identity={},
         cells=cells,
         repetitions=max((len(cell.rates) for cell in cells.values()), default=0),
         machine=" · ".join(text.removeprefix("context: ") for text in facts),
+        builds=builds,
+        known=kept.identity,
+        context=kept.context,
+        unrecorded=kept.unrecorded,
     )
 
 

@@ -1,4 +1,4 @@
-"""History entries made from a run or from a judged A/B run.
+"""History entries made from a run, a judged A/B run or a file of another program.
 
 An ordinary run contributes each cell's rate.  An A/B run contributes the rate of side
 b and the ratio of b's rate to a's, which is not affected by drift of the machine.
@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from report.foreign.kept_results import KeptResults
 from report.model.ab_plan import AbPlan
-from report.model.build_facts import DIFFERS
+from report.model.build_facts import DIFFERS, text_of
 from report.model.history_entry import (
     AB,
     RUN,
@@ -34,6 +36,9 @@ from report.verdict.ab_verdicts import AbResult, CellResult
 # Keys of a definition that older runs do not have.  They are not hashed, because that
 # would end every existing series.
 _LATER = ("key_order", "types")
+_NAME_CHARS = 64  # of an engine or a benchmark
+# Facts of files of other programs, as kvmatrix calls them.
+_FACTS = {"CPU": "cpu_model", "cpu": "cpu_model", "context: num_cpus": "logical_cpus"}
 
 
 def entry_of(run: Run | AbResult, label: str = "") -> HistoryEntry:
@@ -184,3 +189,51 @@ def _band(rates: Sequence[float]) -> MedianInterval | None:
     return (
         MedianInterval(summary.median, summary.low, summary.high) if summary else None
     )
+
+
+def entry_of_kept(
+    kept: KeptResults, content: bytes, run: str, label: str
+) -> HistoryEntry:
+    """Return the entry of a file of another program, whose content this is.
+
+    `run` names it.  Names of the file are written as those of engines and benchmarks.
+    """
+    source = _word(kept.kind)
+    engine = _word(kept.program) or source
+    names: dict[str, CellName] = {}
+    for name in (*kept.samples, *kept.failed):
+        benchmark = _word(name, lower=False)
+        if CellName(engine, source, benchmark) in names.values() or not benchmark:
+            digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+            benchmark = f"{benchmark[: _NAME_CHARS - 9] or 'x'}-{digest}"
+        names[name] = CellName(engine, source, benchmark)
+    cells = []
+    for name, cell in names.items():
+        sample = kept.samples.get(name)
+        rates, unit = (sample.rates, sample.unit) if sample else ((), "")
+        work = {"kind": kept.kind, "unit": unit, **kept.identity}
+        digest = hashlib.sha256(json.dumps(work, sort_keys=True).encode()).hexdigest()
+        status = "ok" if sample else "error"
+        cells.append(EntryCell(cell, digest, status, len(rates), _band(rates), None))
+    entry = HistoryEntry(
+        run=run,
+        method=1,
+        kind=RUN,
+        label=label,
+        lines_sha256=hashlib.sha256(content).hexdigest(),
+        machine={_FACTS.get(k, k): text_of(v) for k, v in kept.identity.items()},
+        suite=source,
+        seed=0,
+        reference=None,
+        engines={engine: EntryBuild(kept.version, "")},
+        cells=tuple(cells),
+    )
+    return entry_of_document(document(entry), f"the history entry of {entry.run}")
+
+
+def _word(text: str, *, lower: bool = True) -> str:
+    """Return a text as a name of an engine, or (not `lower`) of a benchmark."""
+    words = re.findall(r"[A-Za-z0-9]+", text.lower() if lower else text)
+    if words and not lower and not words[0][0].isalpha():
+        words.insert(0, "x")
+    return "-".join(words)[:_NAME_CHARS].rstrip("-")

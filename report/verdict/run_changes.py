@@ -123,6 +123,7 @@ class ComparedRuns:
     limits: Limits
     cells: tuple[ComparedCell, ...]
     builds: tuple[BuildChange, ...]
+    varied: tuple[Difference, ...] = ()  # between two runs on one machine
 
     def of(self, verdict: Verdict) -> tuple[ComparedCell, ...]:
         """Return the RATED cells with a verdict, the largest change first."""
@@ -189,6 +190,7 @@ def compare_sources(
     differences = (
         *_of_mappings("", {"kind": base.kind}, {"kind": new.kind}),
         *_of_mappings("", *_recorded(base.identity, new.identity)),
+        *_of_shared("", base.known, new.known),
         *_of_cells(base, new),
     )
     if not differences and not base.cells.keys() & new.cells.keys():
@@ -205,7 +207,8 @@ def compare_sources(
         for name in names
     ]
     cells = _beyond_unchanged(cells)
-    return ComparedRuns(base, new, limits, _with_q(cells), changes)
+    varied = tuple(_of_shared("", base.context, new.context))
+    return ComparedRuns(base, new, limits, _with_q(cells), changes, varied)
 
 
 def _recorded(*identities: Mapping[str, object]) -> list[dict[str, object]]:
@@ -225,6 +228,15 @@ def _of_mappings(
         was, now = base.get(key), new.get(key)
         if was != now:
             yield Difference(prefix + key, _shown(was), _shown(now))
+
+
+def _of_shared(
+    prefix: str, base: Mapping[str, object], new: Mapping[str, object]
+) -> Iterable[Difference]:
+    """Yield the differences between values that both sides have."""
+    shared = [key for key in base if key in new]
+    sides = ({key: side[key] for key in shared} for side in (base, new))
+    yield from _of_mappings(prefix, *sides)
 
 
 def _shown(value: object) -> str:
@@ -254,12 +266,7 @@ def _of_cells(base: ComparableRun, new: ComparableRun) -> list[Difference]:
 def _of_cell(base: SampledCell, new: SampledCell) -> Iterable[Difference]:
     if base.settings and new.settings:
         yield from _of_mappings("setting ", base.settings, new.settings)
-    shared = base.defined.keys() & new.defined.keys()
-    yield from _of_mappings(
-        "definition ",
-        {key: base.defined[key] for key in sorted(shared)},
-        {key: new.defined[key] for key in sorted(shared)},
-    )
+    yield from _of_shared("definition ", base.defined, new.defined)
 
 
 def _some(names: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from report.model.judgement import Judgement, Verdict
 from report.stats.two_run_decision import Limits
 from report.terms import numbers
 from report.terms.class_stamp import stamp_of_sides
-from report.verdict.run_changes import ComparedCell, RatePresence
+from report.verdict.run_changes import ComparedCell, ComparedRuns, RatePresence
 from report.words.verdict_rows import OPS, Kind, VerdictRow, with_judgement
 from report.words.verdict_words import MISSING
 
@@ -51,6 +51,12 @@ def note(cell: ComparedCell) -> str:
                 word = "cut short" if what == "truncated" else what
                 remarks.append(f"{word}: {counts[0]} in base, {counts[1]} in new")
     return "; ".join(filter(None, remarks))
+
+
+def varied(compared: ComparedRuns) -> str:
+    """Return what differs between the runs as it does on one machine, or ""."""
+    changes = [f"{d.what} {d.base} → {d.new}" for d in compared.varied]
+    return f"{'; '.join(changes)}; that varies on one machine, too" if changes else ""
 
 
 def _change_of_medians(cell: ComparedCell) -> float | None:

@@ -78,14 +78,18 @@ def compare(
     """Compare two runs that were made at different times.
 
     BASE and NEW are each a run's name or a unique prefix of it, a path, @last, or @-2
-    for the run before the last; both skip A/B runs.  Either may also be a Google
-    Benchmark JSON file.  Every change includes whatever changed on the machine between
-    the two runs: `kvmatrix ab` measures two builds alternately and is better evidence.
+    for the run before the last; both skip A/B runs.  Both may also be files of another
+    program, recognised by their content: stat lines of db_bench, report.tsv of
+    benchmark.sh, text of Go benchmarks or JSON of Google Benchmark; a benchmark that a
+    file has several times was repeated.  Every change includes whatever changed on the
+    machine between the two runs: `kvmatrix ab` measures two builds alternately and is
+    better evidence.
 
     \b
     Examples:
       scripts/kvmatrix compare @-2 @last
       scripts/kvmatrix compare 20261121 @last --fail-on regression -k 'leveldb/*'
+      scripts/kvmatrix compare old.txt new.txt
 
     \b
     Exit codes: 0 done; 1 a regression or change that --fail-on names; 2 wrong usage,
@@ -118,12 +122,12 @@ def compare(
 
 
 def _source(results: Path, name: str) -> ComparableRun:
-    from report.model.google_file import read
+    from report.foreign.kept_file import read
     from report.trust.judge import load_run
-    from report.verdict.comparable_run import of_google, of_run
+    from report.verdict.comparable_run import of_kept, of_run
 
     if Path(name).is_file():
-        return of_google(Path(name).name, read(Path(name)))
+        return of_kept(Path(name).name, read(Path(name)))
     return of_run(load_run(find_run(results, name)))
 
 

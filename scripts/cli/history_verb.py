@@ -27,6 +27,7 @@ from scripts.show.output import print_error, say, shown
 from scripts.store.run_store import JUDGED_KINDS, find_run
 
 if TYPE_CHECKING:
+    from report.model.history_entry import HistoryEntry
     from report.terms.text_table import TextLine
     from report.words.history_view import HistoryView
 
@@ -103,7 +104,7 @@ def history(
 
 
 @history.command("add")
-@click.argument("names", metavar="RUN...", nargs=-1, required=True)
+@click.argument("names", metavar="RUN|FILE...", nargs=-1, required=True)
 @click.option(
     "--label",
     type=LabelType(),
@@ -119,7 +120,7 @@ def add(
     results_dir: Path,
     history_dir: Path,
 ) -> None:
-    """Add each RUN to the history.
+    """Add each RUN or FILE to the history.
 
     RUN is a run's name or a unique prefix of it, a path, @last, or @-2 for the run
     before the last.  An ordinary run adds the rate of each cell.  An A/B run adds
@@ -127,9 +128,15 @@ def add(
     build each time.  A run of several machines adds an entry for each of them.  A run
     already in the history is left unchanged.
 
+    FILE is a file of another program, as `compare` reads it: stat lines of db_bench,
+    report.tsv of benchmark.sh, text of Go benchmarks or JSON of Google Benchmark.  It
+    adds the rate of each benchmark, at the time that it records, or else that of the
+    file.
+
     \b
-    Example:
+    Examples:
       scripts/kvmatrix history add @last --label 1a2b3c4
+      scripts/kvmatrix history add kept/v1.txt --label v1
 
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 130
@@ -147,21 +154,24 @@ def add(
         results_dir = before.results
 
     def work() -> int:
-        from scripts.store.history_store import add, entries_of_folder
+        from scripts.store.history_store import add
 
-        entries = [
-            entry
-            for name in names
-            for entry in entries_of_folder(
-                find_run(results_dir, name, JUDGED_KINDS), label or ""
-            )
-        ]
+        entries = [e for name in names for e in _entries(results_dir, name, label)]
         for entry in entries:
             path, is_new = add(history_dir, entry)
             say(f"{shown(path)}{'' if is_new else ' (already there)'}")
         return 0
 
     sys.exit(exit_code_of(work))
+
+
+def _entries(results: Path, name: str, label: str | None) -> list[HistoryEntry]:
+    """Return the entries of a run, or of a file of another program."""
+    from scripts.store.history_store import entries_of_folder, entry_of_file
+
+    if Path(name).is_file():
+        return [entry_of_file(Path(name), label or "")]
+    return entries_of_folder(find_run(results, name, JUDGED_KINDS), label or "")
 
 
 def _show(

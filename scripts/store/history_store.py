@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 import shlex
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
 
+from report.foreign import kept_file
 from report.model.history_entry import AB, HistoryEntry, text
 from report.model.history_folder import check_folder
 from report.model.history_folder import read_entry as stored_entry
@@ -14,9 +17,11 @@ from report.terms.documents import ResultsError, read_bytes
 from report.trust.judge import load_run
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
-from report.verdict.new_history_entry import entries_of
-from scripts.store.run_store import is_ab_run, sole_user
+from report.verdict.new_history_entry import entries_of, entry_of_kept
+from scripts.store.run_store import TIME_FORMAT, is_ab_run, sole_user
 from scripts.store.whole_file import write_whole
+
+_NAME_CHARS = 100  # of a file, in the name of its entry
 
 
 def read_entry(path: Path) -> tuple[HistoryEntry, bool]:
@@ -56,6 +61,19 @@ def entries_of_folder(path: Path, label: str) -> list[HistoryEntry]:
             command += f" {load_ab_run(path).plan.build_options}"
         raise ResultsError(f"{path}: the run is not finished; first run: {command}")
     return entries
+
+
+def entry_of_file(path: Path, label: str) -> HistoryEntry:
+    """Return the entry of a file of another program.
+
+    It is named by the time that the file records, or else by that of the file itself.
+    Raises ResultsError.
+    """
+    kept, content = kept_file.read(path), read_bytes(path)
+    changed = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
+    name = re.sub(r"[^0-9A-Za-z._-]+", "-", path.name)[:_NAME_CHARS]
+    run = f"{kept.time or changed:{TIME_FORMAT}}-{name}"
+    return entry_of_kept(kept, content, run, label)
 
 
 def add(folder: Path, entry: HistoryEntry) -> tuple[Path, bool]:

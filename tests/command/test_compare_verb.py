@@ -176,7 +176,7 @@ def test_a_run_compared_with_itself_is_reported_as_such(results: Path) -> None:
     assert "a run compared with itself" in done.stdout
     (results / "text").write_text("# Title")
     error = compare(results, BASE, str(results / "text")).stderr
-    assert "text: not a run or a Google Benchmark JSON file: not valid JSON: " in error
+    assert "text: not a run, nor a file of a known kind; expected stat lines" in error
 
 
 def test_a_cell_that_the_new_plan_lacks_is_lost_to_a_gate(results: Path) -> None:
@@ -310,9 +310,14 @@ def test_two_files_of_google_benchmark_give_the_same_changes(results: Path) -> N
     assert "kvmatrix ab" not in table
 
 
-@pytest.mark.parametrize(("key", "value"), [("host_name", "other"), ("num_cpus", 96)])
-def test_files_of_two_machines_are_refused(results: Path, key: str, value: Any) -> None:
-    base = google(results, BASE, "base.json")
+@pytest.mark.parametrize(
+    ("key", "base_value", "value"),
+    [("num_cpus", 4, 96), ("library_build_type", "release", "debug")],
+)
+def test_files_of_two_machines_are_refused(
+    results: Path, key: str, base_value: Any, value: Any
+) -> None:
+    base = google(results, BASE, "base.json", **{key: base_value})
     new = google(results, NEW, "new.json", **{key: value})
     done = compare(results, base, new)
     assert done.returncode == 5
@@ -342,3 +347,44 @@ def test_the_published_run_compared_with_itself_has_not_changed() -> None:
     assert diff["of_itself"]
     assert diff["verdicts"]["regressed"] == diff["verdicts"]["improved"] == 0
     assert {cell["change"] for cell in diff["cells"] if "change" in cell} <= {0.0, -0.0}
+
+
+@pytest.mark.parametrize(
+    ("key", "base_value", "value", "code"),
+    [
+        ("kernel", "6.1.0-18", "6.1.0-20", 0),
+        ("device", "/dev/loop3", "/dev/loop14", 0),
+        ("mount_options", "rw,lowerdir=/a:/b,upperdir=/c", "rw,lowerdir=/d", 0),
+        ("device", "/dev/sda1", "/dev/sdb1", 5),
+        ("mount_options", "rw,lowerdir=/a,barrier=0", "rw,lowerdir=/a", 5),
+        ("cpu_model", "one", "another", 5),
+    ],
+)
+def test_what_varies_on_one_machine_is_a_remark(
+    results: Path, key: str, base_value: str, value: str, code: int
+) -> None:
+    for run, fact in ((BASE, base_value), (NEW, value)):
+        path = results / run / "run.json"
+        document = json.loads(path.read_text())
+        document["machine"][key] = fact
+        path.write_text(json.dumps(document))
+    done = compare(results, BASE, NEW)
+    assert done.returncode == code, done.stderr
+    assert f"{key} {base_value} → {value}" in done.stdout or code
+    files = [google(results, run, f"{run}.json") for run in (BASE, NEW)]
+    assert compare(results, *files).returncode == code
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("host_name", "a1b2c3"), ("mhz_per_cpu", 2400), ("cpu_scaling_enabled", True)],
+)
+def test_the_context_that_varies_is_a_remark(
+    results: Path, key: str, value: object
+) -> None:
+    base = google(results, BASE, "base.json", **{key: None})
+    new = google(results, NEW, "new.json", **{key: value})
+    assert compare(results, base, new).returncode == 0
+    base = google(results, BASE, "base.json", **{key: "other"})
+    done = compare(results, base, new)
+    assert done.returncode == 0 and f"{key} other → " in done.stdout

@@ -45,6 +45,8 @@ _PARTIAL = (
     *("dry run", "dry run json", "plan", "replay", "merge", "fleet block"),
 )
 _PRINTED = ("description", "answer")  # what a program prints: no file of a folder
+# Text without a schema, in which any line may be skipped.
+_TEXTS = ("stat_lines", "result_table", "go_benchmark")
 ACCEPTED, REFUSED = "accepted", "refused"
 
 
@@ -73,7 +75,10 @@ SURFACES: dict[str, dict[str, Surface]] = {
     "mix": surfaces.RUN_SURFACES,
     "ab": surfaces.AB_SURFACES,
     "history": surfaces.HISTORY_SURFACES,
-    "google": surfaces.GOOGLE_SURFACES,
+    "google": surfaces.kept_surfaces("google.json"),
+    "stat_lines": surfaces.kept_surfaces("stats.txt"),
+    "result_table": surfaces.kept_surfaces("report.tsv"),
+    "go_benchmark": surfaces.kept_surfaces("go.txt"),
     "description": surfaces.DESCRIPTION_SURFACES,
     "answer": surfaces.ANSWER_SURFACES,
     "configs": surfaces.CONFIG_SURFACES,
@@ -103,8 +108,8 @@ class Bench:
         """Return ACCEPTED or REFUSED.  Raises Broken if the contract does not hold."""
         let_canaries_be_in(str(self.canaries.home))
         material = inputs()[case.subject]
-        run = material.parts[0].documents[0].get("run")
-        name = str(run) if material.has_checksums else "it"
+        plan = material.parts[0].documents[0]
+        name = str(plan.get("run")) if material.has_checksums else "it"
         scratch = self.root / "scratch"
         folder = self.root / "runs" / name
         for old in (scratch, folder.parent):
@@ -164,7 +169,7 @@ def link(folder: Path, edit: Edit, canaries: Canaries) -> None:
 
 def check_refusal(case: Case, material: Material, message: str) -> None:
     """Raise Broken if one edit breaks the schema, and the message lacks its key."""
-    if case.surface in _PARTIAL or len(case.edits) != 1:
+    if case.surface in _PARTIAL or case.subject in _TEXTS or len(case.edits) != 1:
         return
     (edit,) = case.edits
     if edit.is_link or edit.file == "plan.json":  # nodes read that, each its own

@@ -19,7 +19,8 @@ from report.config.durability_suite import (
     read_durability_suite,
 )
 from report.config.toml_table import ConfigError
-from report.model import ab_folder, google_file, history_folder
+from report.foreign import kept_file
+from report.model import ab_folder, history_folder
 from report.model.run_folder import read_current_plan
 from report.terms.documents import ResultsError
 from report.trust.judge import load_run
@@ -261,21 +262,23 @@ HISTORY_SURFACES: dict[str, Surface] = {
     "load": _reading(history_folder.load),
     **_histories(),
 }
-GOOGLE_SURFACES: dict[str, Surface] = {
-    "load": _reading(google_file.read, "google.json"),
-    **{
-        name: verb(
-            *("compare", "{it}/google.json", "{it}/google.json", "--format", kind),
-            exits=_RUN_EXITS,
-            form=form,
-        )
-        for name, kind, form in (
-            ("compare table", "table", "text"),
-            ("compare csv", "csv", "csv"),
-            ("compare json", "json", "json"),
-        )
-    },
-}
+
+
+def kept_surfaces(file: str) -> dict[str, Surface]:
+    """Return the surfaces of a file of another program."""
+    forms = {"table": "text", "csv": "csv", "json": "json"}
+    compared = ("compare", f"{{it}}/{file}", f"{{it}}/{file}", "--format")
+    add = ("history", "add", f"{{it}}/{file}", "--history-dir", "{scratch}/history")
+    return {
+        "load": _reading(kept_file.read, file),
+        "history add": verb(*add),
+        **{
+            f"compare {kind}": verb(*compared, kind, exits=_RUN_EXITS, form=form)
+            for kind, form in forms.items()
+        },
+    }
+
+
 DESCRIPTION_SURFACES: dict[str, Surface] = {"describe": _described}
 ANSWER_SURFACES: dict[str, Surface] = {"judge": _judged}
 

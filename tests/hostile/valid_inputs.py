@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,8 @@ from tests.builders import (
 )
 from tests.builders.regime_records import REGIME, figures_of
 from tests.durability.strange_disks import DESCRIPTION
+from tests.formats.test_kept_files import GO, NEW_FORM, TABLE
+from tests.hostile.json_tokens import written
 from tests.hostile.material import FilePart, Material
 from tests.hostile.toml_inputs import configs, lab
 from tests.strangers.specimens import GIVEN, Specimens
@@ -153,6 +156,34 @@ def google() -> Material:
     return Material((FilePart("google.json", "google.schema.json", (document,)),))
 
 
+def _text(file: str, text: str) -> Material:
+    """Return a file of text, the values of whose lines are words and blanks."""
+
+    def line_of(words: Any) -> str:
+        values = words.values() if isinstance(words, dict) else [words]
+        return "".join(v if isinstance(v, str) else written(v) for v in values)
+
+    words = (re.split(r"(\s+)", line) for line in text.splitlines())
+    lines = tuple({str(n): word for n, word in enumerate(line)} for line in words)
+    rules = {"type": "object"}
+    return Material((FilePart(file, "", lines, True, rules=rules, write=line_of),))
+
+
+def stat_lines() -> Material:
+    """Return stat lines of db_bench, of two repetitions."""
+    return _text("stats.txt", NEW_FORM)
+
+
+def result_table() -> Material:
+    """Return a table of benchmark.sh."""
+    return _text("report.tsv", TABLE)
+
+
+def go_benchmark() -> Material:
+    """Return the output of Go benchmarks."""
+    return _text("go.txt", GO)
+
+
 def description() -> Material:
     """Return what an executable prints for --describe."""
     document = synthetic_descriptions.description("one")
@@ -231,7 +262,8 @@ def _given(kind: str, file: str, schema: str) -> FilePart:
 
 
 _MAKERS = (
-    *(run, mix, ab, history, google, description, answer, configs, lab),
+    *(run, mix, ab, history, google, stat_lines, result_table, go_benchmark),
+    *(description, answer, configs, lab),
     *(durability, fleet, shard, cut),
 )
 

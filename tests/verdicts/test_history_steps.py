@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from report.formats.history_text import since
 from report.model.history_entry import EntryBuild, HistoryEntry, MedianInterval
 from report.model.judgement import Verdict
 from report.model.plan import CellName
@@ -49,7 +50,7 @@ def test_one_cell_under_one_condition_is_one_series() -> None:
 
 
 DIFFERENT: dict[str, Any] = {
-    "another machine": lambda e: replace(e, machine={**e.machine, "kernel": "1.0"}),
+    "another machine": lambda e: replace(e, machine={**e.machine, "logical_cpus": 1}),
     "fewer processors": lambda e: replace(
         e, machine={**e.machine, "logical_cpus": 2, "allowed_cpus": "1"}
     ),
@@ -79,6 +80,15 @@ def test_a_change_of_machine_is_not_a_step() -> None:
     entries = stepped()
     moved = [DIFFERENT["another machine"](entry) for entry in entries[30:]]
     assert changes([*entries[:30], *moved]) == ()
+
+
+def test_a_newer_kernel_continues_the_series_and_is_named_with_the_step() -> None:
+    entries = stepped()
+    updated = [replace(e, machine={**e.machine, "kernel": "9"}) for e in entries[30:]]
+    (change,) = changes([*entries[:30], *updated])
+    assert "kernel 0.0 → 9" in since(change)
+    (change,) = changes(entries)
+    assert "kernel" not in since(change)
 
 
 def test_another_seed_or_label_does_not_start_a_new_series() -> None:

@@ -1,0 +1,1 @@
+"""Results that other programs wrote, read for comparison and for the history."""
