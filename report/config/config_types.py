@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from report.config.pinned_source import DistributionLibrary, PinnedSource
 from report.config.toml_table import ConfigError
@@ -130,6 +131,8 @@ class SuiteConfig:
     engines: tuple[str, ...] = ()  # measured by default; (): see default_engines()
     threads_per_processor: int = 0  # most threads in a sweep of them; 0: any number
     file: str = ""
+    # What YcsbWorkload.document() returns, of a suite that is not in configs/.
+    workload: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from report.model.description import Description
 from report.terms.class_stamp import KnownClass
@@ -173,6 +174,8 @@ class Suite:
     control: str = ""  # the engine that is measured twice, or ""
     repeat_disturbed: int | None = None  # retries of a disturbed repetition
     memory_limit_bytes: int = 0  # instead of the scenarios' own limits; 0: their own
+    # The property files that are the suite, instead of a file of configs/.
+    workload: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def rate(self) -> float | None:

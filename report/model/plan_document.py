@@ -87,7 +87,7 @@ def suite_document(suite: Suite) -> dict[str, Any]:
         "control": suite.control,
         "rate": suite.rate,
         "repeat_disturbed": suite.repeat_disturbed,
-        **_if_any(suite, "memory_limit_bytes"),
+        **_if_any(suite, "memory_limit_bytes", "workload"),
     }
 
 
@@ -274,7 +274,7 @@ def suite_of(entry: Document) -> Suite:
         latency_repetitions=_latency_repetitions(entry),
         control=entry.get("control") or "",
         repeat_disturbed=entry.get("repeat_disturbed"),
-        memory_limit_bytes=entry.get("memory_limit_bytes") or 0,
+        **{k: v for k in ("memory_limit_bytes", "workload") if (v := entry.get(k))},
     )
 
 

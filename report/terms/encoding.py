@@ -17,10 +17,11 @@ _REMEDY = "save it as UTF-8"
 _LOOKED_AT = 256  # bytes of a text in which a third are zero if it is UTF-16
 
 
-def decoded(content: bytes) -> str:
+def decoded(content: bytes, *, is_latin: bool = False) -> str:
     """Return the text of UTF-8 bytes, without a byte order mark.
 
-    Raises ValueError that names the first fault, or another encoding and the remedy.
+    With `is_latin`, bytes that are not UTF-8 are those of ISO 8859-1.  Raises
+    ValueError that names the first fault, or another encoding and the remedy.
     """
     for mark, name in _MARKS:
         if content.startswith(mark):
@@ -31,6 +32,8 @@ def decoded(content: bytes) -> str:
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
+        if is_latin:
+            return text.decode("latin-1")
         at = error.start + len(content) - len(text)
         reason = f"byte 0x{text[error.start]:02x} at offset {at} is not UTF-8"
         raise ValueError(reason) from None

@@ -13,6 +13,7 @@ from scripts.cli.session_flow import conclude, run_with_progress
 from scripts.measure.runner import open_planner, open_runner
 from scripts.request import options
 from scripts.request.ab_options import AB_SELECTION, AbOptions
+from scripts.request.chosen_suite import SUITE
 from scripts.request.selection import note_own_defaults, note_single_passes
 from scripts.request.shard_options import AB_SHARD_OPTIONS, shard_request
 from scripts.show.ab_view import make_ab_view
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command("ab")
-@click.argument("suite")
+@SUITE
 @AB_SELECTION
 @AB_SHARD_OPTIONS
 @options.stacked(options.DRY_RUN, options.STRICT)
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 def ab(
     ctx: click.Context,
     /,
-    suite: str,
+    suite: str | None,
     *,
     dry_run: bool,
     strict: bool,

@@ -22,14 +22,9 @@ from scripts.measure.runner import Request, Runner, open_planner, open_runner
 from scripts.planning.disk_room import free_bytes
 from scripts.planning.engine_choice import finder
 from scripts.request import options
+from scripts.request.chosen_suite import SUITE, chosen_suite
 from scripts.request.option_types import CountsType
-from scripts.request.selection import (
-    RunOptions,
-    note_own_defaults,
-    read_config,
-    selection_of,
-    suite_of,
-)
+from scripts.request.selection import RunOptions, note_own_defaults, selection_of
 from scripts.show.estimate_text import document, text
 from scripts.show.live import view_for
 from scripts.show.output import Output, print_error, say, say_json
@@ -43,7 +38,7 @@ _ORDINARY_RUNS = 20  # the newest ones are read
 
 
 @click.command("plan")
-@click.argument("suite")
+@SUITE
 @options.stacked(options.ENGINES, options.SCENARIOS, options.CELLS)
 @options.stacked(options.PLANNED_REPETITIONS, options.NUM, options.MEMORY_LIMIT)
 @options.stacked(options.SET, options.SEED)
@@ -78,7 +73,7 @@ _ORDINARY_RUNS = 20  # the newest ones are read
 def plan(
     ctx: click.Context,
     /,
-    suite: str,
+    suite: str | None,
     *,
     runs: tuple[str, ...],
     measure: bool,
@@ -118,8 +113,7 @@ def plan(
             raise click.UsageError(
                 "--measure: cannot be used with --from; leave one of them out"
             )
-        config = read_config(places.configs, suite, run_options.engines)
-        chosen = suite_of(config, suite)
+        config, chosen = chosen_suite(places.configs, suite, run_options)
         find = finder(config, ctx.obj, places.build_dir)
         selection = selection_of(config, chosen, run_options, find)
         note_own_defaults(config, selection)

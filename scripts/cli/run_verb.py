@@ -12,13 +12,12 @@ from scripts.measure.run_session import RunSession
 from scripts.measure.runner import Request, open_planner, open_runner
 from scripts.planning.engine_choice import finder
 from scripts.request import options
+from scripts.request.chosen_suite import SUITE, chosen_suite
 from scripts.request.selection import (
     RunOptions,
     note_own_defaults,
     note_single_passes,
-    read_config,
     selection_of,
-    suite_of,
 )
 from scripts.request.shard_options import SHARD_OPTIONS, shard_request
 from scripts.show.dry_run import dry_run_document, dry_run_lines, show_dry_run
@@ -29,21 +28,28 @@ from scripts.store.run_places import RunPlaces, refuse_nothing, resume_command
 
 
 @click.command("run")
-@click.argument("suite")
+@SUITE
 @options.SELECTION
 @SHARD_OPTIONS
 @options.stacked(options.STRICT, options.PLACES, options.DEVICES, options.OUTPUT)
 @click.pass_context
 def run(
-    ctx: click.Context, /, suite: str, *, dry_run: bool, strict: bool, **given: Any
+    ctx: click.Context,
+    /,
+    suite: str | None,
+    *,
+    dry_run: bool,
+    strict: bool,
+    **given: Any,
 ) -> None:
     """Measure SUITE: engines x scenarios x benchmarks x repetitions.
 
-    Every repetition is a fresh process on a fresh database, in a random order that
-    is recorded.  Extra repetitions of each cell time every call; if the cell
-    writes, they end with kill -9 and an audit of the database.  A repetition disturbed
-    by other activity on the machine is flagged and retried.  Ctrl-C keeps finished
-    repetitions; `kvmatrix resume` continues.
+    SUITE is a suite of configs/, or a YCSB property file; -P and -p are as in YCSB.
+
+    Every repetition is a fresh process on a fresh database, in a random recorded order.
+    Extra repetitions of each cell time every call; if the cell writes, they end with
+    kill -9 and an audit of the database.  A repetition disturbed by other activity is
+    flagged and retried.  Ctrl-C keeps finished ones; `kvmatrix resume` continues.
 
     \b
     Examples:
@@ -51,6 +57,7 @@ def run(
       scripts/kvmatrix run quick -e leveldb,sqlite3 -s baseline -n 5
       scripts/kvmatrix run leveldb-2011 --data-dir /mnt/ssd --dry-run
       scripts/kvmatrix run leveldb-2011 -n 9 --shard 1/3   # on the first of three
+      scripts/kvmatrix run workloads/workloada -p recordcount=1000000
 
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration, damaged files, too little
@@ -63,16 +70,15 @@ def run(
     run_options = RunOptions.of(given)
 
     def work() -> int:
-        config = read_config(places.configs, suite, run_options.engines)
-        chosen_suite = suite_of(config, suite)
+        config, chosen = chosen_suite(places.configs, suite, run_options)
         find = finder(config, ctx.obj, places.build_dir)
-        selection = selection_of(config, chosen_suite, run_options, find)
-        request = Request(config, chosen_suite, selection, ctx.meta["command"])
+        selection = selection_of(config, chosen, run_options, find)
+        request = Request(config, chosen, selection, ctx.meta["command"])
         shard = shard_request(given)
         opened = open_planner if dry_run else open_runner
         with opened(places, ctx.obj) as runner:
             plan = runner.plan(request)
-            note_single_passes(config, chosen_suite, selection)
+            note_single_passes(config, chosen, selection)
             if shard:
                 name = shard.name_on(runner.machine)
                 plan = sharded_plan(plan, shard, name, places.results)

@@ -38,6 +38,7 @@ from scripts.planning.new_plan import Selection, make_plan
 from scripts.planning.resume_check import (
     CannotResume,
     changes,
+    config_again,
     selection_again,
     still_missing,
 )
@@ -175,6 +176,7 @@ class Runner:
         regimes = map(self.sites.unlike, _regimes(plan))
         unlike = [*dict.fromkeys(filter(None, regimes))]
         try:
+            config = config_again(plan, config)
             suite, selection = selection_again(plan, config)
             request = Request(config, suite, selection, plan.command)
             engines = still_missing(plan, self.found(config, selection.engines))

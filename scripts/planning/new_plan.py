@@ -347,4 +347,5 @@ def _suite_of(
         control=next((e.twin_of for e in engines if e.twin_of), ""),
         repeat_disturbed=selection.repeat_disturbed,
         memory_limit_bytes=selection.memory_limit_bytes,
+        workload=suite.workload,
     )

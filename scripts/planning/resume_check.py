@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from report.config.config_types import Config, SuiteConfig
+from report.config.toml_table import ConfigError
+from report.config.ycsb_workload import recorded_workload, with_workload
 from report.model.plan import Engine, Plan
 from report.model.plan_document import engine_documents, scenario_documents
 from report.terms.machine_facts import ALLOTTED, NO_LIMIT, changed_facts
@@ -36,6 +38,20 @@ class CannotResume(Exception):
     def __init__(self, changes: Sequence[str]) -> None:
         self.changes = [one_line(change) for change in changes]
         super().__init__("; ".join(self.changes))
+
+
+def config_again(plan: Plan, config: Config) -> Config:
+    """Return the configuration with the suite of a plan that property files made.
+
+    Raises CannotResume if a recorded property is not valid.
+    """
+    if not plan.suite.workload:
+        return config
+    try:
+        workload = recorded_workload(plan.suite.name, plan.suite.workload)
+        return with_workload(config, workload)[0]
+    except ConfigError as error:
+        raise CannotResume([f"settings: {error}"]) from None
 
 
 def selection_again(plan: Plan, config: Config) -> tuple[SuiteConfig, Selection]:

@@ -15,8 +15,9 @@ from scripts.measure.runner import Request
 from scripts.planning.engine_choice import finder
 from scripts.request import options
 from scripts.request.build_folders import BUILDS, BuildFolders, builds_of
+from scripts.request.chosen_suite import chosen_suite
 from scripts.request.option_types import IntegerType, LabelType
-from scripts.request.selection import RunOptions, read_config, selection_of, suite_of
+from scripts.request.selection import RunOptions, selection_of
 
 _RULE = AbRule()
 _MOST_ROUNDS = 1000
@@ -107,16 +108,15 @@ class AbOptions:
         rule = replace(_RULE, screen_rounds=screen, confirm_rounds=confirm)
         return cls(builds, AbTerms(labels, rule, same, given["counts"]), chosen)
 
-    def request(self, suite: str, configs: Path, ctx: click.Context) -> Request:
+    def request(self, suite: str | None, configs: Path, ctx: click.Context) -> Request:
         """Return what is asked for.
 
         Raises ConfigError, click.UsageError or CannotStart.
         """
-        config = read_config(configs, suite, self.chosen.engines)
-        chosen_suite = suite_of(config, suite)
+        config, chosen = chosen_suite(configs, suite, self.chosen)
         find = finder(config, ctx.obj, self.builds.a, self.builds.b)
-        selection = selection_of(config, chosen_suite, self.chosen, find)
-        return Request(config, chosen_suite, selection, ctx.meta["command"])
+        selection = selection_of(config, chosen, self.chosen, find)
+        return Request(config, chosen, selection, ctx.meta["command"])
 
 
 def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:

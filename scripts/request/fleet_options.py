@@ -29,9 +29,10 @@ from scripts.store.run_places import (
 
 AUTO = "auto"
 _MOST_NODES, _USUAL_NODES = 10_000, 256
+_NOT_ON_NODES = {"shard", "property_files", "given_properties"}
 # Options of `run` and `ab` that say what is measured, and how often.
 _SELECTING = {
-    *({field.name for field in fields(RunOptions)} - {"shard"}),
+    *({field.name for field in fields(RunOptions)} - _NOT_ON_NODES),
     *("screen_rounds", "confirm_rounds", "label_a", "label_b", "same", "counts"),
     "strict",
 }

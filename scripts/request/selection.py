@@ -55,6 +55,8 @@ class RunOptions:
     control: bool | None = None
     repeat_disturbed: int | None = None
     settings: tuple[Setting, ...] = ()
+    property_files: tuple[Path, ...] = ()
+    given_properties: tuple[tuple[str, str], ...] = ()
     shard: tuple[int, int] | None = None
 
     @classmethod

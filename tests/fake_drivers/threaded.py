@@ -28,6 +28,8 @@ class Threaded(FakeDriver):
     def describe(self) -> Record:
         document = super().describe()
         document["benchmarks"] += [described(_WITH_WRITER), described(_MIX)]
+        load = {**described("ycsbload"), "kind": "write", "prepare": ""}
+        document["benchmarks"].append(load)
         return document
 
     def measure(self, benchmark: str) -> Record:

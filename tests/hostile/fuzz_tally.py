@@ -25,6 +25,7 @@ TITLES = {
     "stat_lines": "stat lines of db_bench",
     "result_table": "tables of benchmark.sh",
     "go_benchmark": "text of Go benchmarks",
+    "ycsb": "property files of YCSB",
     "description": "answers of an executable to --describe",
     "answer": "answers of an executable to a benchmark",
     "configs": "the configuration in configs/",

@@ -46,7 +46,7 @@ _PARTIAL = (
 )
 _PRINTED = ("description", "answer")  # what a program prints: no file of a folder
 # Text without a schema, in which any line may be skipped.
-_TEXTS = ("stat_lines", "result_table", "go_benchmark")
+_TEXTS = ("stat_lines", "result_table", "go_benchmark", "ycsb")
 ACCEPTED, REFUSED = "accepted", "refused"
 
 
@@ -79,6 +79,7 @@ SURFACES: dict[str, dict[str, Surface]] = {
     "stat_lines": surfaces.kept_surfaces("stats.txt"),
     "result_table": surfaces.kept_surfaces("report.tsv"),
     "go_benchmark": surfaces.kept_surfaces("go.txt"),
+    "ycsb": surfaces.YCSB_SURFACES,
     "description": surfaces.DESCRIPTION_SURFACES,
     "answer": surfaces.ANSWER_SURFACES,
     "configs": surfaces.CONFIG_SURFACES,

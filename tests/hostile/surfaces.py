@@ -19,6 +19,11 @@ from report.config.durability_suite import (
     read_durability_suite,
 )
 from report.config.toml_table import ConfigError
+from report.config.ycsb_workload import (
+    read_workload,
+    recorded_workload,
+    with_workload,
+)
 from report.foreign import kept_file
 from report.model import ab_folder, history_folder
 from report.model.run_folder import read_current_plan
@@ -329,6 +334,28 @@ def _configured(*words: str, exits: tuple[int, ...] = (0, 2, 3, 4, 5)) -> Surfac
     return read
 
 
+def _workload(places: InputPlaces) -> str:
+    """Make a suite of a property file."""
+    try:
+        workload = read_workload([places.folder / "workload"], {})
+        config, notes = with_workload(Config({}, {}, {}), workload)
+        again = recorded_workload(workload.name, workload.document())
+        made = with_workload(Config({}, {}, {}), again)[0].scenarios[workload.name]
+        if made.flags != config.scenarios[workload.name].flags:
+            raise Broken("plan", f"other flags than of the file: {made.flags}")
+    except ConfigError as error:
+        check_message(str(error), str(places.folder))
+        return str(error)
+    except Broken:
+        raise
+    except Exception as error:
+        raise traceback_of(error) from error
+    for note in notes:
+        check_visible(note, "note")
+    return ""
+
+
+YCSB_SURFACES: dict[str, Surface] = {"load": _workload}
 _CONFIG_LOADS: dict[str, Surface] = {
     "load": _loaded(load),
     "load readable": _loaded(load_readable),

@@ -27,6 +27,7 @@ from tests.builders import (
     synthetic_run,
 )
 from tests.builders.regime_records import REGIME, figures_of
+from tests.configuration.test_ycsb_workload import core
 from tests.durability.strange_disks import DESCRIPTION
 from tests.formats.test_kept_files import GO, NEW_FORM, TABLE
 from tests.hostile.json_tokens import written
@@ -184,6 +185,11 @@ def go_benchmark() -> Material:
     return _text("go.txt", GO)
 
 
+def ycsb() -> Material:
+    """Return a property file of YCSB."""
+    return _text("workload", f"recordcount=9\noperationcount=9\n{core('e')}\n")
+
+
 def description() -> Material:
     """Return what an executable prints for --describe."""
     document = synthetic_descriptions.description("one")
@@ -262,7 +268,7 @@ def _given(kind: str, file: str, schema: str) -> FilePart:
 
 
 _MAKERS = (
-    *(run, mix, ab, history, google, stat_lines, result_table, go_benchmark),
+    *(run, mix, ab, history, google, stat_lines, result_table, go_benchmark, ycsb),
     *(description, answer, configs, lab),
     *(durability, fleet, shard, cut),
 )
