@@ -19,9 +19,11 @@ from scripts.store.run_places import CannotStart
 from scripts.store.whole_file import write_whole
 
 _REPORTS = {
-    "html": "report.page.report_page",
-    "md": "report.formats.markdown",
-    "csv": "report.formats.csv_format",
+    "html": ("report.page.report_page", "render"),
+    "md": ("report.formats.markdown", "render"),
+    "csv": ("report.formats.csv_format", "render"),
+    "json": ("report.formats.cell_documents", "render"),
+    "cells": ("report.formats.cell_documents", "render_csv"),
 }
 # Formats of other tools, which cannot represent a cell without a rate.
 _EXCHANGE = {
@@ -99,8 +101,9 @@ def _fault_of_lines(lines: Path) -> str:
 
 
 def _report(path: Path, kind: str, run: Run | None) -> str:
-    run = run or load_run(path)
-    return str(importlib.import_module(_REPORTS[kind]).render(run))
+    module, function = _REPORTS[kind]
+    read = getattr(importlib.import_module(module), function)
+    return str(read(run or load_run(path)))
 
 
 def _ab_report(path: Path, kind: str) -> str:

@@ -191,7 +191,8 @@ _FORMATS = ("google", "benchstat", "bencher", "github-bigger", "github-smaller")
 def _reports(
     kinds: tuple[str, ...], exits: tuple[int, ...] = (0, 2)
 ) -> dict[str, Surface]:
-    forms = {"html": "html", "csv": "csv", "md": "text", "benchstat": "text"}
+    forms = {"html": "html", "csv": "csv", "cells": "csv"}
+    forms |= {"md": "text", "benchstat": "text"}
     return {
         f"report {kind}": verb(
             *("report", "{it}", "--format", kind, "-o", "-"),
@@ -245,7 +246,7 @@ RUN_SURFACES: dict[str, Surface] = {
     "load": _reading(load_run),
     "resume": _reading(_resumed),
     "samples": _sampled,
-    **_reports(("html", "md", "csv")),
+    **_reports(("html", "md", "csv", "cells", "json")),
     **_reports(_FORMATS, _RUN_EXITS),
     **_compares(),
     **_gates("--against", "{other}"),
