@@ -22,6 +22,7 @@ import pytest
 
 from scripts.cli import verbs
 from scripts.machine.child_process import PeriodicCall, ProcessResult, Spawner
+from scripts.provision.requested import read, resolved
 from tests.documents.command_rules import RULES, Rule, rule_of, tried
 from tests.documents.printed_commands import Printed, commands_of, printed_commands
 from tests.places import BUILD, ROOT
@@ -173,6 +174,16 @@ def test_a_script_knows_each_option(printed: Printed, rule: Rule) -> None:
     options = [word.partition("=")[0] for word in printed.words if word[0] == "-"]
     for option in options[: options.index("--") if "--" in options else None]:
         assert re.search(rf"{option}\b", known), str(printed)
+
+
+@pytest.mark.parametrize(("printed", "rule"), how("options"))
+def test_a_script_knows_each_name(printed: Printed, rule: Rule) -> None:
+    given = [w for w in printed.words[1:] if w[0] != "-" and not w.isupper()]
+    if printed.words[0] == "scripts/setup":
+        resolved(given, read(ROOT / "configs"))
+    if printed.words[0] == "scripts/test":
+        steps = re.findall(r"^  ([\w-]+) ", help_of("scripts/test"), re.MULTILINE)
+        assert {*given} <= {*steps}, str(printed)
 
 
 @pytest.mark.parametrize(("printed", "rule"), how("module"))
