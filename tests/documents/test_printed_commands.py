@@ -161,6 +161,17 @@ def test_an_executable_runs_a_small_amount(
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
+def test_the_examples_of_an_executable_run(tmp_path: Path) -> None:
+    name = str(BUILD / "drivers/db_bench_null")
+    text = subprocess.run([name, "--help"], capture_output=True, text=True).stdout
+    examples = re.findall(r"^  db_bench_null (--.+)$", text, re.MULTILINE)
+    assert examples
+    for example in examples:
+        command = [name, *shlex.split(example), "--num=1000", f"--db={tmp_path}"]
+        subprocess.run(command, capture_output=True, check=True)
+
+
 @cache
 def help_of(script: str) -> str:
     command = [str(ROOT / script), "--help"]
