@@ -23,8 +23,8 @@ from scripts.store.run_store import EVERY_KIND, find_run
     default="html",
     show_default=True,
     help="Write in this format, e.g. --format md.  html is one self-contained file;"
-    " csv has a row for each repetition; json and cells (CSV) have the median, extremes,"
-    " rank and verdict of each cell."
+    " csv has a row for each repetition; json and cells (CSV) have the median,"
+    " extremes, rank and verdict of each cell."
     "  For other tools: google (Google Benchmark, compare.py), benchstat (Go), bencher"
     " (Bencher's BMF), github-bigger and github-smaller (github-action-benchmark).",
 )

@@ -1,5 +1,6 @@
 """The configuration as it is read, and the error for each mistake in it."""
 
+import codecs
 from pathlib import Path
 
 import pytest
@@ -274,3 +275,21 @@ def test_an_invalid_size_is_refused(text: str) -> None:
 def test_quantities_are_read() -> None:
     assert [parse_size(t) for t in ("7B", "1.5KiB", "2 TiB")] == [7, 1536, 2 << 40]
     assert [parse_duration(t) for t in ("250ms", "2min", "1.5h")] == [0.25, 120, 5400]
+
+
+def test_a_byte_order_mark_is_skipped_and_other_encodings_are_named(
+    tmp_path: Path,
+) -> None:
+    folder = write(tmp_path)
+    plain = load(folder)
+    files = sorted(folder.rglob("*.toml"))
+    assert len(files) >= 3
+    for file in files:
+        text = file.read_bytes()
+        file.write_bytes(codecs.BOM_UTF8 + text)
+        assert load(folder) == plain
+        for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"):
+            file.write_bytes(text.decode().encode(encoding))
+            with pytest.raises(ConfigError, match=r"UTF-(16|32).*save it as UTF-8"):
+                load(folder)
+        file.write_bytes(text)

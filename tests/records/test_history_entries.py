@@ -290,3 +290,13 @@ def test_a_path_that_is_not_a_file_is_refused_without_waiting(tmp_path: Path) ->
         load(put(tmp_path, ab_document()))
     with pytest.raises(ResultsError, match=told):
         add(put(tmp_path, ab_document()), entry_of_document(ab_document(), "x"))
+
+
+def test_a_byte_order_mark_of_an_editor_is_skipped(tmp_path: Path) -> None:
+    (entry,) = past.history(1)
+    path = tmp_path / f"{entry.run}.json"
+    path.write_bytes(b"\xef\xbb\xbf" + history_entry.text(entry).encode())
+    assert load(tmp_path) == (entry,)
+    path.write_bytes(history_entry.text(entry).encode("utf-16"))
+    with pytest.raises(ResultsError, match="save it as UTF-8"):
+        load(tmp_path)
