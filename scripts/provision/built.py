@@ -77,13 +77,22 @@ def _configure(
     root: Path, preset: str, reconfigure: bool, log: Path, screen: Screen
 ) -> None:
     folder = root / "build" / preset
-    if other := _configured_for(folder, root):
-        # Its rules have absolute paths: they would compile the sources over there.
-        with screen.step(f"Removing build/{preset}, which was configured for {other}"):
-            shutil.rmtree(folder)
     if reconfigure or not (folder / "build.ninja").is_file():
         with screen.step(f"Configuring build/{preset}"):
             run_logged(["cmake", "--preset", preset], log, cwd=root)
+
+
+def remove_foreign(root: Path, screen: Screen) -> None:
+    """Remove build folders of this checkout that were configured for another one.
+
+    Their rules have absolute paths: they would compile the sources over there.
+    """
+    for file in sorted((root / "build").glob("*/CMakeCache.txt")):
+        folder = file.parent
+        if other := _configured_for(folder, root):
+            name = folder.relative_to(root)
+            with screen.step(f"Removing {name}, which was configured for {other}"):
+                shutil.rmtree(folder)
 
 
 def _configured_for(folder: Path, root: Path) -> str:

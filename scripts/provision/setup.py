@@ -45,8 +45,8 @@ Prepare this machine and this checkout, then build every db_bench_ENGINE:
      checksums, and compile them into the cache with the flags of
      CMakePresets.json.  Check the checksum of every file compiled earlier.
   4. Build the harness and its drivers in build/release (or build/system), and
-     check that every engine's executable answers.  The tests of ctest are built
-     with --test, and with engines on request.
+     check that every engine's executable answers.  --test also builds the tests
+     of ctest.
 Other engines are installed on request: configs/engines/ lists them.
 Safe to repeat: completed work is not redone, and interrupted work is."""
 
@@ -235,8 +235,9 @@ def _build(
     preset = "system" if options.engines == "system" else "release"
     default = [engine.name for engine in chosen.default]
     others = [e.name for e in chosen.on_request if e.name not in problems]
-    with_tests = options.test or bool(others)  # README.md: ctest -L NAME
-    failed = built.build(ROOT, preset, reconfigure, default, others, with_tests, screen)
+    failed = built.build(
+        ROOT, preset, reconfigure, default, others, options.test, screen
+    )
     problems |= failed
     sound = [name for name in (*default, *others) if name not in failed]
     drivers = ROOT / "build" / preset / "drivers"
@@ -253,6 +254,7 @@ def run(options: argparse.Namespace, screen: Screen) -> dict[str, str]:
     logs = ROOT / "build" / "logs"
     waiting = "Waiting for another set-up of this checkout ..."
     with locked(ROOT / "build" / "lock", lambda: screen.warn(waiting)):
+        built.remove_foreign(ROOT, screen)
         if options.python_only:
             required = [r for r in packages.BUILDING if r.package == "python3-venv"]
             packages.ensure(required, logs / "packages.log", screen)

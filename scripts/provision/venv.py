@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -21,9 +22,23 @@ def fingerprint(requirements: Path) -> str:
 
 
 def is_current(venv: Path, requirements: Path) -> bool:
-    """Return True if everything in `requirements` is installed, and Python is there."""
+    """Return True if everything in `requirements` is installed, and Python is there.
+
+    An environment that was copied or moved has programs that run the Python over there.
+    """
     stamp = venv / _STAMPS / fingerprint(requirements)
-    return stamp.is_file() and os.access(venv / "bin/python", os.X_OK)
+    is_here = _made_in(venv).resolve() == venv.resolve()
+    return is_here and stamp.is_file() and os.access(venv / "bin/python", os.X_OK)
+
+
+def _made_in(venv: Path) -> Path:
+    """Return where an environment was made; where it is if it does not say."""
+    try:
+        text = (venv / "pyvenv.cfg").read_text("utf-8", "replace")
+    except OSError:
+        return venv
+    lines = re.findall(r"(?m)^command = .* -m venv (.+)$", text)
+    return Path(lines[-1]) if lines else venv
 
 
 def _create(venv: Path, log: Path) -> None:

@@ -212,6 +212,26 @@ def test_a_build_that_was_configured_for_another_checkout_is_configured_again(
         assert not (build / "stale.o").exists()
 
 
+@pytest.mark.parametrize("preset", ["release", "system", "asan", "tsan"])
+def test_a_copied_checkout_keeps_no_build_of_another(
+    checkout: Checkout, tmp_path: Path, preset: str
+) -> None:
+    """Whatever is built next, as by scripts/test; a link is another's on purpose."""
+    checkout.set_up()
+    copied, linked = (checkout.root / "build" / name for name in (preset, "linked"))
+    other = tmp_path / "other"
+    for folder in (copied, other):
+        folder.mkdir(exist_ok=True)
+        (folder / "CMakeCache.txt").write_text(
+            f"CMAKE_HOME_DIRECTORY:INTERNAL={tmp_path / 'elsewhere'}\n"
+        )
+    linked.symlink_to(other)
+    status, output = checkout.set_up("--test", "--no-build")
+    assert status == 0 and f"Removing build/{preset}, which was conf" in output
+    assert not (copied / "CMakeCache.txt").exists()
+    assert (linked / "CMakeCache.txt").exists()
+
+
 def error_at(number: int, path: Path | None) -> OSError:
     name = str(path) if path else None
     return OSError(number, os.strerror(number), name)

@@ -138,6 +138,23 @@ def test_an_environment_without_its_python_is_recreated(tmp_path: Path) -> None:
     assert make_venv(tmp_path / "venv", requirements, requirements) == ""
 
 
+@pytest.mark.usefixtures("python")
+def test_a_copied_environment_is_recreated(tmp_path: Path) -> None:
+    """Its programs run the Python of the one that it was copied from."""
+    requirements = tmp_path / "wanted.txt"
+    requirements.write_text("# nothing\n")
+    folder = tmp_path / "ven v"
+    make_venv(folder, requirements, requirements)
+    settings = folder / "pyvenv.cfg"
+    settings.write_text(f"command = /usr/bin/python3 -m venv {folder}\n")
+    assert make_venv(folder, requirements, requirements) == ""
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    assert make_venv(link, requirements, requirements) == ""
+    folder.rename(tmp_path / "moved")
+    assert "Creating" in make_venv(tmp_path / "moved", requirements, requirements)
+
+
 def test_a_release_that_is_not_utf_8_is_another_distribution(tmp_path: Path) -> None:
     (tmp_path / "os-release").write_bytes(b"ID=debi\xff\xfe\nPRETTY_NAME=Odd\n")
     assert "this is Odd" in packages.why_not_installable(tmp_path)

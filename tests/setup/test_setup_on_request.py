@@ -225,6 +225,9 @@ def test_the_plain_set_up_builds_no_tests_but_what_the_runner_starts(
     ready(checkout)
     assert build().endswith(f" --target drivers/all {Path(BLOCK_LOG).name}")
     ready(checkout, "--with", "plain")
+    only = f" --target drivers/all {Path(BLOCK_LOG).name} -- -k 0"
+    assert build().endswith(only)
+    ready(checkout, "--test")
     assert "--target" not in build()
 
 
