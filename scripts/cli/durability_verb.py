@@ -299,7 +299,7 @@ def _show_plan(plan: DurabilityPlan, output: Output) -> int:
         say_json(dry_run_document(plan))
     else:
         say(*dry_run_lines(plan))
-    return 0
+    return UNFIT if any(plan.requisites.values()) else 0
 
 
 def _perform(

@@ -16,7 +16,13 @@ from tests.durability.crash_lab import (
 )
 from tests.support import poor_machine
 from tests.support.lab import Lab
-from tests.support.poor_machine import has_everything, no_mkfs, not_root, without
+from tests.support.poor_machine import (
+    has_everything,
+    no_mkfs,
+    no_program,
+    not_root,
+    without,
+)
 
 ALL = {"methods": ["kill", "shutdown", "log", "full"], "file_systems": ["ext4", "xfs"]}
 
@@ -34,7 +40,12 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
 
 MISSING = poor_machine.MISSING | {
     "fuse": (without("/dev/fuse"), "no FUSE (/dev/fuse)", "--device /dev/fuse"),
-    "mkfs": (no_mkfs, "no mkfs.xfs", "install xfsprogs, or leave xfs out with --fs"),
+    "mount": (no_program("mount"), "mount is not installed", "install mount"),
+    "mkfs": (
+        no_mkfs,
+        "mkfs.xfs is not",
+        "install xfsprogs, or leave xfs out with --fs",
+    ),
 }
 
 
@@ -57,6 +68,9 @@ def test_a_recorder_that_is_not_built_is_named(lab: Lab) -> None:
     done = lab.call("durability", "tiny", "--method", "log")
     assert done.returncode == 4
     assert "common/block_log is not built: run scripts/setup" in done.stderr
+    planned = lab.call("durability", "tiny", "--dry-run")
+    assert planned.returncode == 4, "the method that finds most is lost"
+    assert "log: not possible here" in planned.stdout
 
 
 def test_a_machine_that_has_everything_lacks_nothing(lab: Lab) -> None:

@@ -38,7 +38,7 @@ def test_a_dry_run_shows_what_would_be_tried_and_writes_nothing(
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     write_suite(lab, methods=["kill", "log"], states=7, recordings=2, kills=3)
     done = lab.call("durability", "tiny", "--dry-run", "--seed", "5")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 4, done.stderr
     row = next(x for x in done.stdout.splitlines() if x.startswith(SETTING))
     assert row.split() == [SETTING, "3", "-", "-", "-"]
     assert "log: not possible here: needs root: run it with sudo" in done.stdout

@@ -39,18 +39,26 @@ def no_namespaces(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(host_probes, "NAMESPACES", ("sh", "-c", refusal))
 
 
+def no_program(name: str) -> Take:
+    """Return what takes a program away."""
+
+    def take(patch: pytest.MonkeyPatch) -> None:
+        patch.setattr(
+            shutil,
+            "which",
+            lambda asked, **_: None if asked == name else f"/bin/{asked}",
+        )
+
+    return take
+
+
 def no_unshare(patch: pytest.MonkeyPatch) -> None:
     """Take the program away that makes namespaces."""
     patch.setattr(host_probes, "NAMESPACES", ("unshare",))
-    patch.setattr(shutil, "which", lambda name, **_: None if name == "unshare" else "/")
+    no_program("unshare")(patch)
 
 
-def no_mkfs(patch: pytest.MonkeyPatch) -> None:
-    """Take mkfs.xfs away."""
-    patch.setattr(
-        shutil, "which", lambda name, **_: None if "xfs" in name else f"/bin/{name}"
-    )
-
+no_mkfs = no_program("mkfs.xfs")
 
 # What a disk needs: how it is taken away, and what a message must say then.
 MISSING: dict[str, tuple[Take, str, str]] = {
