@@ -1,4 +1,8 @@
+#include <gflags/gflags.h>
+
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <exception>
 #include <fstream>
 #include <optional>
@@ -13,6 +17,7 @@
 #include "common/cli/text_output.h"
 #include "common/crash/crash_test.h"
 #include "common/driver.h"
+#include "common/run/limits.h"
 #include "common/run/passes.h"
 #include "common/run/rehearsal.h"
 #include "common/run/runner.h"
@@ -36,6 +41,17 @@ void RequireWritable(const std::filesystem::path& json) {
   if (std::ofstream(json, std::ios::app)) return;
   throw UsageError("json", "cannot write " + json.string() + ": " +
                                std::generic_category().message(errno));
+}
+
+// Returns an error with the limit of this process that explains it.
+std::string WithLimit(std::string_view error) {
+  gflags::CommandLineFlagInfo flag;
+  uint64_t mapped = 0;
+  if (gflags::GetCommandLineFlagInfo("map_size", &flag)) {
+    const std::string& text = flag.current_value;
+    std::from_chars(text.data(), text.data() + text.size(), mapped);
+  }
+  return Explained(error, mapped);
 }
 
 bool Failed(const Measurement& measurement) {
@@ -70,6 +86,9 @@ int RunAll(const Config& config, const Driver& driver) {
   std::optional<Rehearsal> rehearsal;
   const auto report = [&](Measurement measurement) {
     measurement.rehearsal = rehearsal;
+    if (measurement.status == Status::kError) {
+      measurement.reason = WithLimit(measurement.reason);
+    }
     Report(measurement, config, driver);
   };
   // The last words of a killed process: no one would catch an exception.
@@ -120,7 +139,7 @@ int Main(std::vector<const char*> words) {
 
 // Returns the exit status of an exception, after printing it.
 int Refuse(const std::exception& error, int exit_status) {
-  PrintError(error.what());
+  PrintError(WithLimit(error.what()));
   return exit_status;
 }
 
@@ -130,6 +149,8 @@ int Refuse(const std::exception& error, int exit_status) {
 int main(int argc, char** argv) {
   using namespace kvmatrix;
   OpenStandardStreams();
+  // A file that would be too large is an error of the call, with a message.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     KeepStandardOutput();
     return Main({argv + 1, argv + argc});

@@ -1,7 +1,12 @@
 #include "common/run/limits.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <string>
+#include <system_error>
 
 #include "common/mixes/graph_mix.h"
 #include "common/random/thread_share.h"
@@ -30,7 +35,54 @@ uint64_t LargestBatch(const Benchmark& benchmark, const Config& config) {
                   first.CountOf(EntriesOf(benchmark, config)));
 }
 
+struct ProcessLimit {
+  int resource;
+  int code;          // the error of a call that reaches it
+  const char* word;  // of other messages about it; "" is in each
+  const char* what;
+  const char* option;  // of ulimit
+  bool in_bytes;
+};
+constexpr ProcessLimit kProcessLimits[] = {
+    {RLIMIT_AS, ENOMEM, "bad_alloc", "address space", "-v", true},
+    {RLIMIT_NOFILE, EMFILE, "open_files", "open files", "-n", false},
+    // Rare, and most engines do not say which error it was.
+    {RLIMIT_FSIZE, EFBIG, "", "the size of a file", "-f", true},
+    {RLIMIT_NPROC, EAGAIN, "create thread", "processes", "-u", false},
+};
+
+std::string InGiB(uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f",
+                static_cast<double>(bytes) / (1 << 30));
+  std::string number = text;
+  if (number.ends_with(".0")) number.resize(number.size() - 2);
+  return number + " GiB";
+}
+
 }  // namespace
+
+std::string Explained(std::string_view error, uint64_t mapped) {
+  std::string explained(error);
+  for (const ProcessLimit& of : kProcessLimits) {
+    rlimit limit;
+    const std::string text = std::generic_category().message(of.code);
+    const bool is_about = error.find(text) != std::string_view::npos ||
+                          error.find(of.word) != std::string_view::npos;
+    if (!is_about || getrlimit(of.resource, &limit) != 0 ||
+        limit.rlim_cur == RLIM_INFINITY) {
+      continue;
+    }
+    if (of.resource == RLIMIT_AS && mapped > limit.rlim_cur) {
+      explained += ": cannot map " + InGiB(mapped) + " (--map_size)";
+    }
+    explained +=
+        "; the limit of " + std::string(of.what) + " is " +
+        (of.in_bytes ? InGiB(limit.rlim_cur) : std::to_string(limit.rlim_cur)) +
+        " (ulimit " + of.option + ")";
+  }
+  return explained;
+}
 
 void RequireWithin(const Limits& limits, const Benchmark& benchmark,
                    const Config& config, const Values& values) {

@@ -1,8 +1,13 @@
-// Compares what a benchmark will write with what the engine accepts, before a
-// clock is started.
+// Limits of the engine and of this process: compares what a benchmark will
+// write with what the engine accepts, before a clock is started, and explains
+// errors by what the process may use.
 
 #ifndef COMMON_RUN_LIMITS_H_
 #define COMMON_RUN_LIMITS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "common/driver.h"
 #include "common/spec/config.h"
@@ -16,6 +21,12 @@ namespace kvmatrix {
 // a benchmark that does not change the database.
 void RequireWithin(const Limits& limits, const Benchmark& benchmark,
                    const Config& config, const Values& values);
+
+// Returns an error of the engine with the limit of this process that explains
+// it: of address space, open files, the size of files or the number of
+// processes (setrlimit(2)).  Returns it as it is if no such limit is set.
+// `mapped` is the size of the engine's map, --map_size; 0: it has none.
+std::string Explained(std::string_view error, uint64_t mapped);
 
 }  // namespace kvmatrix
 

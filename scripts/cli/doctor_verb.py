@@ -22,11 +22,13 @@ from scripts.machine.host import Machine, environment_document, identity
 from scripts.machine.reader import SystemReader
 from scripts.machine.system_access import SystemAccess
 from scripts.planning.disk_room import existing_part, needed_bytes
+from scripts.planning.executable import NOT_BUILT
 from scripts.planning.found_engines import (
     ask_executables,
     child_environment,
     find_engines,
 )
+from scripts.planning.process_limits import explained, too_low
 from scripts.request import options
 from scripts.request.selection import read_config, suite_of
 from scripts.show.listing import suite_plan
@@ -118,7 +120,16 @@ def _subject(
         plan = suite_plan(config, suite, engines, ask)
     environment = environment_document(machine, [], child_environment("DATA/tmp"))
     needed = needed_bytes(plan)
-    return subject_of(machine, environment, engines, needed, suite.name)
+    absent = [
+        engine
+        for engine in engines
+        if engine.missing.startswith(NOT_BUILT)
+        and config.engines[engine.name].is_on_request
+    ]
+    others = tuple(engine for engine in engines if engine not in absent)
+    on_request = tuple(dict.fromkeys(engine.executable for engine in absent))
+    low = (*explained(others), *too_low(plan, machine.reader))
+    return subject_of(machine, environment, others, needed, suite.name, low, on_request)
 
 
 def _show(

@@ -28,7 +28,7 @@ from scripts.request.selection import RunOptions, note_own_defaults, selection_o
 from scripts.show.estimate_text import document, text
 from scripts.show.live import view_for
 from scripts.show.output import Output, print_error, say, say_json
-from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
+from scripts.store.run_places import CannotStart, LimitTooLow, RunPlaces, refuse_nothing
 from scripts.store.run_store import all_runs, find_run
 
 PLANS = "plans"  # in the results directory: the runs of --measure
@@ -148,7 +148,10 @@ def predict_suite(
     measuring = replace(places, results=places.results / PLANS)
     opened = open_runner if learn.measure else open_planner
     with opened(measuring, system) as runner:
-        plan = runner.plan(request)
+        try:
+            plan = runner.plan(request)
+        except LimitTooLow as limit:
+            raise CannotStart(str(limit), _UNFIT) from None
         refuse_nothing(plan, places.build_dir)
         if learn.measure:
             sizes = _sizes(learn.sizes, plan)

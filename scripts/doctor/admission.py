@@ -15,6 +15,7 @@ from scripts.doctor.probe_limits import ProbeResults
 from scripts.doctor.subject import Subject
 from scripts.machine.host import Machine
 from scripts.machine.probes import Probes, Progress
+from scripts.planning.process_limits import LowLimit
 from scripts.provision.venv import is_current
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +38,8 @@ def subject_of(
     engines: tuple[Engine, ...],
     needed_bytes: float,
     suite: str,
+    too_low: tuple[LowLimit, ...] = (),
+    on_request: tuple[str, ...] = (),
 ) -> Subject:
     """Return all that the checks examine; without an engine the need is unknown."""
     known = any(engine.description for engine in engines)
@@ -50,6 +53,8 @@ def subject_of(
         uncounted=tuple(t for t in _COUNTING_TOOLS if shutil.which(t) is None),
         suite=suite,
         is_root=os.geteuid() == 0,
+        too_low=too_low,
+        on_request=on_request,
     )
 
 

@@ -20,6 +20,7 @@ ON_MACHINE: tuple[Check, ...] = (
     processor.clock_source,
     processor.hypervisor,
     memory.memory,
+    memory.limits,
     memory.swap,
     memory.huge_pages,
     storage.data_directory,

@@ -5,6 +5,8 @@ import re
 from report.terms import numbers
 from scripts.doctor.finding import UNKNOWN, Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
+from scripts.machine.allotment import group_memory, limit_of
+from scripts.planning.process_limits import unusual
 
 # The largest cache that a scenario gives an engine is 128 MiB.  The engine's own
 # buffers, the runner and the page cache that reads are served from need more.
@@ -16,6 +18,7 @@ def memory(subject: Subject) -> Finding:
     name, available = "memory", subject.fact("memory", "available_bytes")
     if not isinstance(available, int):
         return unknown(name, "not in /proc", "run where /proc is mounted")
+    available = min(available, group_memory(subject.machine.reader))
     state = f"{numbers.size(available)} available"
     needed = subject.needed_bytes
     if available < LEAST_BYTES:
@@ -40,6 +43,18 @@ def swap(subject: Subject) -> Finding:
         state = f"{numbers.size(total - free)} in use"
         return warn("swap", state, "free some memory, then sudo swapoff -a")
     return ok("swap", f"{numbers.size(total)}, unused")
+
+
+def limits(subject: Subject) -> Finding:
+    """Check what limits of this process leave to the engines: setrlimit(2)."""
+    name, reader = "limits", subject.machine.reader
+    if low := subject.too_low or tuple(unusual(reader)):
+        grade = fail if subject.too_low else warn
+        found, remedies = (of.found for of in low), (of.remedy for of in low)
+        return grade(name, "; ".join(found), "; ".join(remedies))
+    if reader.file("/proc/self/limits") is None:
+        return unknown(name, "not in /proc", "run where /proc is mounted")
+    return ok(name, f"{limit_of(reader, 'open files'):,.0f} open files")
 
 
 def huge_pages(subject: Subject) -> Finding:

@@ -3,6 +3,7 @@
 from scripts.doctor.finding import Finding, fail, ok, unknown, warn
 from scripts.doctor.subject import Subject
 from scripts.machine.mounts import NO_PRELOAD, faking_library
+from scripts.planning.executable import NOT_BUILT, SET_UP_WITH
 
 _BUILD = "build with scripts/setup, or pass another --build-dir"
 _SET_UP = "scripts/setup"
@@ -25,8 +26,19 @@ def engines(subject: Subject) -> Finding:
         return fail(name, state, f"rebuild without assertions: {_SET_UP}")
     if missing:
         state = f"{versions}; missing: {', '.join(missing)}"
-        return warn(name, state, f"build with {_SET_UP}")
+        return warn(name, state, _building(subject))
+    if subject.on_request:
+        listed = ", ".join(subject.on_request)
+        more = f"{_SET_UP} --with NAME adds one on request: {listed}"
+        return ok(name, f"{versions}. {more}")
     return ok(name, versions)
+
+
+def _building(subject: Subject) -> str:
+    """Return how engines that are missing get built."""
+    unbuilt = [e for e in subject.engines if e.missing.startswith(NOT_BUILT)]
+    names = " ".join(dict.fromkeys(engine.executable for engine in unbuilt))
+    return f"build with {SET_UP_WITH}{names}" if names else "see the reason"
 
 
 def set_up(subject: Subject) -> Finding:

@@ -6,6 +6,7 @@ from typing import Any
 
 from report.model.plan import Engine
 from scripts.machine.host import Machine
+from scripts.planning.process_limits import LowLimit
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,9 @@ class Subject:
     uncounted: tuple[str, ...] = ()
     suite: str = ""  # which suite needed_bytes is for
     is_root: bool = False
+    too_low: tuple[LowLimit, ...] = ()  # limits of this process, for the suite
+    # Engines on request that are not built, which nobody has to have.
+    on_request: tuple[str, ...] = ()
 
     def fact(self, group: str, name: str) -> Any:
         """Return an entry of the environment document, which may be "unknown"."""

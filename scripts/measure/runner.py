@@ -35,6 +35,7 @@ from scripts.planning.found_engines import (
     find_engines,
 )
 from scripts.planning.new_plan import Selection, make_plan
+from scripts.planning.process_limits import explained, too_low
 from scripts.planning.resume_check import (
     CannotResume,
     changes,
@@ -50,6 +51,7 @@ from scripts.store.own_files import WorkFolder, remove_leftover, work_folder
 from scripts.store.run_places import (
     ROOT,
     CannotStart,
+    LimitTooLow,
     RunPlaces,
     new_name,
     refuse_full_disk,
@@ -87,7 +89,10 @@ class Runner:
         self.machine = Machine(SystemReader(), existing_part(self.places.data_dir))
 
     def plan(self, request: Request) -> Plan:
-        """Return the plan of a new run.  Raises CannotStart if a disk is small."""
+        """Return the plan of a new run.
+
+        Raises CannotStart if a disk is small, or a limit of this process.
+        """
         refuse_full_disk(self.places.data_dir)
         name = new_name(self.places.results, request.suite.name)
         try:
@@ -95,13 +100,21 @@ class Runner:
             plan = self._planned(name, request, engines)
         except DiskError as error:
             raise CannotStart(str(error)) from None
+        if low := list(too_low(plan, self.machine.reader)):
+            raise LimitTooLow(low)
         return with_passports(plan, request.config, self.places.results)
 
     def found(self, config: Config, names: Sequence[str]) -> Sequence[Engine]:
-        """Return these engines, described by the executables; stamp those."""
+        """Return these engines, described by the executables; stamp those.
+
+        Raises LimitTooLow if one cannot describe itself for that reason.
+        """
         self.stamp(config.engines[name] for name in names)
         build, scratch = self.places.build_dir, self.scratch.path / "tmp"
-        return find_engines(self.executor, build, config, names, scratch)
+        engines = find_engines(self.executor, build, config, names, scratch)
+        if low := list(explained(engines)):
+            raise LimitTooLow(low)
+        return engines
 
     def _planned(self, name: str, request: Request, engines: Sequence[Engine]) -> Plan:
         """Return the plan of a request.  Raises ConfigError or DiskError."""

@@ -2,7 +2,7 @@
 
 import datetime
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from report.terms import numbers
 from scripts.planning.disk_room import SPARE_BYTES, free_bytes, looks_full, needed_bytes
 from scripts.planning.executable import NOT_BUILT, SET_UP_WITH
 from scripts.planning.oracle_memory import table_bytes
+from scripts.planning.process_limits import LowLimit
 from scripts.regime.loop_device import DiskError
 from scripts.regime.named_device import NamedDevice, named_device
 from scripts.regime.regime_disk import FOLDER
@@ -31,6 +32,13 @@ class CannotStart(Exception):
     def __init__(self, message: str, exit_code: int = 2, *listed: str) -> None:
         super().__init__(message)
         self.exit_code, self.listed = exit_code, listed
+
+
+class LimitTooLow(CannotStart):
+    """What this process may use is too little for a plan."""
+
+    def __init__(self, limits: Iterable[LowLimit]) -> None:
+        super().__init__("; ".join(map(str, limits)))
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ GOOD: Mapping[str, str] = {
     "/proc/stat": "cpu  10 0 10 7000 5 0 0 0 0 0\n" + "cpu0 1\n" * 4,
     "/proc/self/status": "Cpus_allowed_list:\t0-3\n",
     "/proc/self/maps": "7f0-7f1 r-xp /usr/lib/libc.so.6\n",
+    "/proc/self/limits": "Max open files   1048576   1048576   files\n",
     "/proc/self/cgroup": "0::/user.slice/session\n",
     "/proc/self/mountinfo": "2 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard\n",
     "/proc/pressure/memory": "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",

@@ -76,6 +76,23 @@ WORSE: list[tuple[str, str, Mapping[str, Any], str]] = [
     ("preload", "fail", {"/proc/self/maps": "7f r-x /x/libeatmydata.so.1"}, "fake"),
     ("preload", "warn", {"/etc/ld.so.preload": "/lib/libsnoopy.so"}, "preloaded"),
     ("processors", "warn", {"/sys/fs/cgroup/cpu.max": "200000 100000"}, "time of 2"),
+    (
+        *("limits", "warn"),
+        {"/proc/self/limits": "Max open files            256         1024  files\n"},
+        "the limit of open files is 256 (ulimit -n)",
+    ),
+    (
+        *("limits", "warn"),
+        {"/proc/self/limits": "Max address space  1073741824  unlimited  bytes\n"},
+        "the limit of address space is 1 GiB (ulimit -v)",
+    ),
+    (
+        *("limits", "warn"),
+        {"/proc/self/limits": "Max file size  1073741824  unlimited  bytes\n"},
+        "the limit of file size is 1 GiB (ulimit -f)",
+    ),
+    ("limits", "warn", {"/proc/self/limits": None}, "unknown"),
+    ("memory", "fail", {"/sys/fs/cgroup/memory.max": f"{1 << 28}"}, "256 MiB"),
     ("lost time", "warn", {"/proc/self/schedstat": None}, "how long threads wait"),
     ("lost time", "warn", {"/proc/stat": None}, "hidden"),
 ]  # fmt: skip
@@ -183,7 +200,13 @@ def test_engines() -> None:
 
 def test_engines_that_are_missing_or_slow_are_set_up() -> None:
     unbuilt = subject(engines=(engine("tree"), engine("plain", missing="not built")))
-    assert finding("engines", unbuilt).remedy == "build with scripts/setup"
+    remedy = finding("engines", unbuilt).remedy
+    assert remedy == "build with scripts/setup --with plain"
+    sound = subject(engines=(engine("tree"),), on_request=("one", "two"))
+    on_request = finding("engines", sound)
+    assert on_request.level is Severity.OK
+    assert "scripts/setup --with NAME" in on_request.found
+    assert "one, two" in on_request.found
     told = "rebuild without assertions: scripts/setup"
     assert finding("engines", asserting()).remedy == told
 

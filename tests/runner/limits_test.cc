@@ -2,6 +2,10 @@
 
 #include "common/run/limits.h"
 
+#include <sys/resource.h>
+
+#include <string>
+
 #include "tests/runner/runner_fixture.h"
 
 namespace kvmatrix {
@@ -72,6 +76,49 @@ TEST_F(LimitsTest, CountTheBatchOfOneThread) {
   config_.threads = 4;
   EXPECT_EQ(Run(Within(limits), {"fillseq"}).front().status,
             Status::kUnsupported);
+}
+
+// Sets a limit, soft alone, while it exists.
+class LowLimit {
+ public:
+  LowLimit(__rlimit_resource resource, rlim_t limit) : resource_(resource) {
+    getrlimit(resource, &before_);
+    const rlimit low{limit, before_.rlim_max};
+    EXPECT_EQ(setrlimit(resource, &low), 0);
+  }
+  ~LowLimit() { setrlimit(resource_, &before_); }
+
+ private:
+  const __rlimit_resource resource_;
+  rlimit before_;
+};
+
+TEST(ProcessLimits, ExplainTheErrorsThatTheyCause) {
+  const LowLimit files(RLIMIT_NOFILE, 256);
+  // More than what the address sanitizer maps.
+  const LowLimit space(RLIMIT_AS, rlim_t{1} << 46);
+  const std::string none = "Permission denied";
+  EXPECT_EQ(Explained(none, uint64_t{1} << 47), none);
+  EXPECT_EQ(Explained("x: Too many open files", 0),
+            "x: Too many open files; the limit of open files is 256 "
+            "(ulimit -n)");
+  EXPECT_EQ(Explained("Cannot allocate memory", uint64_t{1} << 47),
+            "Cannot allocate memory: cannot map 131072 GiB (--map_size); the "
+            "limit of address space is 65536 GiB (ulimit -v)");
+  EXPECT_EQ(Explained("std::bad_alloc", 1),
+            "std::bad_alloc; the limit of address space is 65536 GiB "
+            "(ulimit -v)");
+  const LowLimit size(RLIMIT_FSIZE, rlim_t{3} << 29);
+  for (const std::string error : {"File too large", "disk I/O error"}) {
+    EXPECT_EQ(Explained(error, 0),
+              error +
+                  "; the limit of the size of a file is 1.5 GiB "
+                  "(ulimit -f)");
+  }
+}
+
+TEST(ProcessLimits, ExplainNothingWithoutALimit) {
+  EXPECT_EQ(Explained("Cannot allocate memory", 1), "Cannot allocate memory");
 }
 
 }  // namespace
