@@ -18,6 +18,8 @@ done
 unset VIRTUAL_ENV BASH_ENV CDPATH \
   GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_COMMON_DIR GIT_PREFIX
 export PYTHONNOUSERSITE=1
+# OpenBLAS, of numpy, interrupts the program if it cannot start threads.
+export OPENBLAS_NUM_THREADS=1
 
 # 1 is a verdict: only `conclude 1` ends with it, never a line that fails.
 _is_verdict=

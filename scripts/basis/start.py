@@ -8,6 +8,7 @@ else handles ends with 2: a gate must not take it for a regression.
 
 import contextlib
 import os
+import resource
 import runpy
 import sys
 import traceback
@@ -36,17 +37,27 @@ def main(words: list[str]) -> None:
     except KeyboardInterrupt:
         _end(name, "interrupted", _INTERRUPTED)
     except MemoryError:
-        _end(name, "out of memory; free some, or raise the limit (ulimit -v)")
+        _end(name, f"out of memory; {_raise_limit() or 'free some'}")
     except ImportError as error:
         if (error.name or "").partition(".")[0] in _OWN:
             traceback.print_exc()
-        _end(name, f"{error}; run {root}/scripts/setup again")
+        while isinstance(error.__cause__, ImportError):
+            error = error.__cause__
+        reason = str(error).strip().split("\n")[0]
+        remedy = _raise_limit() or f"run {root}/scripts/setup again"
+        _end(name, f"cannot import {error.name or 'a module'}: {reason}; {remedy}")
     except BaseException:
         traceback.print_exc()
-        _end(
-            name,
-            "unexpected error, see above; this is a fault of kvmatrix, not a result",
-        )
+        fault = "this is a fault of kvmatrix, not a result"
+        _end(name, f"unexpected error, see above; {_raise_limit() or fault}")
+
+
+def _raise_limit() -> str:
+    """Return how to have more address space, or "" if it is not limited."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return ""
+    return f"raise the limit of address space, {limit >> 20} MiB (ulimit -v)"
 
 
 def _end(name: str, problem: str, status: int = _BROKEN) -> None:

@@ -247,3 +247,14 @@ def test_a_program_that_is_missing_is_no_fault_of_an_engine(tmp_path: Path) -> N
         patch.setattr(shutil, "which", lambda *_, **_o: None)
         with pytest.raises(MissingProgram, match="install util-linux"):
             describe(executor, Program(Path("/bin/true")), "one", tmp_path, "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kib", [10_000, 20_000, 40_000, 80_000])
+def test_too_little_memory_is_no_verdict(kib: int) -> None:
+    """Wherever it is too little: also where numpy is imported."""
+    command = f"ulimit -v {kib}; exec scripts/kvmatrix check @last --against @last"
+    done = run("bash", "-c", command, cwd=ROOT)
+    assert done.returncode == 2, done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert "(ulimit -v)" in last or "does not start" in last

@@ -147,6 +147,37 @@ def test_a_changed_work_tree_is_not_measured(repository: Repository) -> None:
 
 
 @pytest.mark.slow
+def test_a_copied_checkout_builds_its_own_work_trees(repository: Repository) -> None:
+    commit = repository.commit("honest")
+    options = (commit, commit, "--build-only")
+    assert repository.compare(*options).returncode == 0
+    other = repository.root.with_name("other")
+    shutil.copytree(repository.root, other, symlinks=True)
+    result = replace(repository, root=other).compare(*options)
+    assert result.returncode == 0, result.stderr
+    assert f"Removing build/commits/{commit}" in result.stderr
+    tree = other / "build/commits" / commit
+    assert f"gitdir: {other}" in (tree / ".git").read_text()
+    assert repository.log[-1].startswith(str(tree))
+    result = repository.compare(*options)
+    assert result.returncode == 0 and "Removing" not in result.stderr
+
+
+@pytest.mark.slow
+def test_a_failure_of_the_measuring_program_is_no_regression(
+    repository: Repository,
+) -> None:
+    """Exit code 1 of what is not the verdict, as of a program that crashes."""
+    repository.commit("honest")
+    repository.commit("slower")
+    script = repository.root / "scripts/kvmatrix"
+    script.write_text("#!/bin/sh\nexit 1\n")
+    result = repository.compare("HEAD~1", "HEAD")
+    assert result.returncode == 2
+    assert "there is no verdict" in result.stderr
+
+
+@pytest.mark.slow
 def test_a_run_without_measurements_does_not_pass(repository: Repository) -> None:
     repository.commit("honest")
     repository.commit("garbage")
