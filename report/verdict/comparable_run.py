@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from report.foreign.kept_results import KeptResults
 from report.model import build_facts
+from report.model.description import Description
 from report.model.plan import CellName, Engine
 from report.model.run import Cell, Run
 from report.stats import repetition_stats
@@ -28,9 +29,10 @@ Work = tuple[int, int]
 class SampledCell:
     """One cell of one run: its rates in order of measuring, or why it has none.
 
-    `settings` must be equal in both runs, and `defined` for the keys that both runs
-    have.  Both are empty if the engine's executable was missing, so that it could
-    not describe itself.  `digests` are of verified repetitions; `disturbed` and
+    `settings` must be equal in both runs, where one that is not set has its value in
+    `defaults`, and `defined` for the keys that both runs have.  Settings and
+    definitions are empty if the engine's executable was missing, so that it could not
+    describe itself.  `digests` are of verified repetitions; `disturbed` and
     `truncated` count repetitions.  `noise` is the difference between two
     measurements of one engine in this run (0.03 is 3 %), None if not measured.
     """
@@ -42,12 +44,23 @@ class SampledCell:
     rates: tuple[float, ...]
     unit: str = "ops/s"
     settings: Mapping[str, object] = field(default_factory=dict)
+    defaults: Mapping[str, object] = field(default_factory=dict)
     defined: Mapping[str, object] = field(default_factory=dict)
     digests: Mapping[Work, str] = field(default_factory=dict)
     disturbed: int = 0
     truncated: int = 0
     noise: float | None = None
     durability: str = ""  # the class of its writes, with its proof; "" of reads
+
+    def has_default(self, flag: str, value: object) -> bool:
+        """Return True if a flag is not set here, and would have this value if it was.
+
+        The executable writes its own defaults as a command line has them.
+        """
+        if flag in self.settings or flag not in self.defaults:
+            return False
+        texts = (str(v).lower() for v in (self.defaults[flag], value))
+        return len({*texts}) == 1
 
     @property
     def rate(self) -> float | None:
@@ -154,6 +167,7 @@ def _cell(
         rates=cell.rates,
         unit=titles.unit(name.benchmark),
         settings=settings if engine.description else {},
+        defaults=_defaults(engine.description),
         defined=engine.definition(name.benchmark),
         digests={
             (int(m.record["seed"]), m.ops or 0): str(m.record["digest"])
@@ -165,6 +179,11 @@ def _cell(
         noise=noise,
         durability=stamps_of((m.record for m in measured), engine.passports),
     )
+
+
+def _defaults(description: Description | None) -> Mapping[str, object]:
+    own = description.defaults if description else {}
+    return {**{name: flag.default for name, flag in FLAGS.items()}, **own}
 
 
 def _without(flags: Flags, names: tuple[str, ...]) -> Flags:

@@ -265,7 +265,11 @@ def _of_cells(base: ComparableRun, new: ComparableRun) -> list[Difference]:
 
 def _of_cell(base: SampledCell, new: SampledCell) -> Iterable[Difference]:
     if base.settings and new.settings:
-        yield from _of_mappings("setting ", base.settings, new.settings)
+        settings = base.settings, new.settings
+        unset = {k for k, v in new.settings.items() if base.has_default(k, v)}
+        unset |= {k for k, v in base.settings.items() if new.has_default(k, v)}
+        was, now = ({k: v for k, v in s.items() if k not in unset} for s in settings)
+        yield from _of_mappings("setting ", was, now)
     yield from _of_shared("definition ", base.defined, new.defined)
 
 

@@ -154,11 +154,12 @@ def test_runs_of_different_methods_are_refused(tmp_path: Path) -> None:
     assert refused(base, new) == ["method: 3 in base, 1 in new"]
 
 
-def test_the_rate_of_the_latency_repetition_decides_nothing(tmp_path: Path) -> None:
-    def change_rate(document: Document) -> None:
-        flag("rate", 1000.0)(flags_apart(document))
+def test_paces_and_set_defaults_decide_nothing(tmp_path: Path) -> None:
+    def change(document: Document) -> None:
+        for name, value in {"rate": 1e3, "sync": False, "reads": -1}.items():
+            flag(name, value)(flags_apart(document))
 
-    compared(run(tmp_path / BASE, unchanged), run(tmp_path / NEW, change_rate))
+    compared(run(tmp_path / BASE, unchanged), run(tmp_path / NEW, change))
 
 
 def test_runs_without_a_cell_in_common_are_refused(tmp_path: Path) -> None:
