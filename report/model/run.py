@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from report.model.plan import (
     KNOWN_FAILURE,
+    LATENCY,
     THROUGHPUT,
     CellName,
     Plan,
@@ -233,18 +233,27 @@ class Run:
     @property
     def is_unfinished(self) -> bool:
         """True if repetitions of a cell that has not failed are missing."""
-        due = Counter(
-            self.plan.cells[index]
-            for unit in self.plan.due
-            if self.plan.pass_of(unit.repetition) == THROUGHPUT
-            for index in unit.cells
-            if index < len(self.plan.cells)  # a damaged plan may name others
-        )
         return any(
-            len(cell.repetitions) + len(cell.unpooled) < due[name]
+            len(cell.repetitions) + len(cell.unpooled) < self._due(name, THROUGHPUT)
+            or len(cell.latencies) + len(cell.unpooled) < self._due(name, LATENCY)
             for name, cell in self.cells.items()
             if cell.status in ("ok", NOT_MEASURED)
         )
+
+    def _due(self, name: CellName, of_pass: str) -> int:
+        """Return how many repetitions of a cell the run has; its order may lack some.
+
+        A shard has those of its units.
+        """
+        plan = self.plan
+        if plan.shard:
+            units = (u for u in plan.due if plan.pass_of(u.repetition) == of_pass)
+            cells = (index for unit in units for index in unit.cells)
+            return sum(i < len(plan.cells) and plan.cells[i] == name for i in cells)
+        is_first = of_pass == THROUGHPUT
+        if plan.obstacle(name):
+            return int(is_first)  # a line that says why it cannot run
+        return plan.repetitions if is_first else plan.latency_repetitions
 
 
 class Measured(Protocol):
