@@ -11,9 +11,6 @@ from scripts.planning.settings import differences
 from scripts.store.run_places import CannotStart
 
 NOT_COMPARABLE = 5
-SAME_EXECUTABLES = (
-    "both sides are the same executables; to measure the noise, pass --aa"
-)
 _NOT_MEASURED = ("excluded", "unsupported")
 
 
@@ -43,6 +40,10 @@ def paired(a: Plan, b: Plan, terms: AbTerms) -> AbPlan:
     plan = AbPlan(
         narrow_a, narrow_b, terms.labels, terms.rule, terms.same_build, terms.counted
     )
+    if same_executables(plan) and not terms.same_build:
+        problem = "both sides have the same executables, so neither can be slower"
+        remedy = "name other builds, or measure the machine's noise with --aa --a"
+        raise CannotStart(f"{problem}; {remedy}")
     if not plan.able:
         raise CannotStart(_obstacles(replace(plan, a=a, b=b)), NOT_COMPARABLE)
     return plan

@@ -22,10 +22,8 @@ from report.verdict.ab_verdicts import suspects
 from scripts.ab.ab_forecast import AbForecast
 from scripts.ab.ab_pairing import (
     NOT_COMPARABLE,
-    SAME_EXECUTABLES,
     AbTerms,
     paired,
-    same_executables,
 )
 from scripts.ab.ab_schedule import MOST_PADDING_BYTES, PADDING
 from scripts.ab.ab_shards import confirm_shard, screen_shard
@@ -201,8 +199,6 @@ class AbSession(Session[AbPlan]):
         notices += other_harness(plan.harness)
         if why := plan.a.not_durable:
             notices.append(Notice(f"no durable write is measured: {why}", "warn"))
-        if same_executables(plan) and not plan.same_build:
-            notices.append(Notice(SAME_EXECUTABLES, "warn"))
         return notices
 
 

@@ -9,7 +9,7 @@ from report.model.ab_plan import AbPlan
 from report.model.ab_rule import PAIRS_PER_ROUND
 from report.terms import numbers
 from scripts.ab.ab_forecast import AbForecast
-from scripts.ab.ab_pairing import SAME_EXECUTABLES, same_executables
+from scripts.ab.ab_pairing import same_executables
 from scripts.planning.disk_room import cell_bytes
 from scripts.show.dry_run import cell_lines, disk_line, disk_space, guess_line
 from scripts.store.run_places import RunPlaces
@@ -79,6 +79,4 @@ def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
     if not is_known:
         lines.append(guess_line(planned))
     lines.append(disk_line(document))
-    if document["same_executables"] and not document["same_build"]:
-        lines.append(f"warning: {SAME_EXECUTABLES}")
     return lines

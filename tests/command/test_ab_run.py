@@ -190,7 +190,7 @@ def test_nothing_to_compare_exits_5_and_leaves_no_run(lab: Lab) -> None:
     assert "nothing can be measured on both sides" in done.stderr
     told = f"--a {lab.root}/build: drivers/ contains no two; pass"
     assert told in ab(lab, "-e", "two").stderr
-    assert list(lab.results.iterdir()) == []
+    assert not lab.results.exists()
 
 
 def test_sides_that_define_a_benchmark_differently_exit_5(lab: Lab) -> None:
@@ -209,11 +209,15 @@ def test_cells_that_neither_side_supports_are_omitted(lab: Lab) -> None:
     assert [cell["benchmark"] for cell in cells] == ["fillrandom"]
 
 
-def test_identical_executables_are_a_warning(lab: Lab) -> None:
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
+def test_identical_executables_are_refused_at_once(
+    lab: Lab, words: tuple[str, ...]
+) -> None:
     (lab.root / "other").symlink_to(lab.root / "build")
-    done = ab(lab, "-q")
-    assert done.returncode == 0
-    assert "both sides are the same executables; to measure" in done.stderr
+    done = ab(lab, *words)
+    assert done.returncode == 2
+    assert "same executables" in done.stderr and "--aa" in done.stderr
+    assert not lab.results.exists()
 
 
 USAGE = {
@@ -224,7 +228,7 @@ USAGE = {
     "an empty folder": (("--aa", "--a", "DATA"), "expected drivers/db_bench_* or"),
     "no folder": (("--aa", "--a", "DATA/none"), "DATA/none: no such directory"),
     "no round": (("--screen-rounds", "0"), "0 is too small"),
-    "no label": (("--aa", "--a", "BUILD", "--label-a", " "), "expected 1 to 100"),
+    "no label": (("--aa", "--a", "BUILD", "--label-a", " "), "--label-a: is empty"),
     "one label": (
         ("--a", "BUILD", "--b", "BUILD", "--label-a", "x", "--label-b", "x"),
         "both sides are labelled 'x'",
@@ -263,7 +267,7 @@ def test_a_dry_run_shows_pairs_time_and_disk_and_measures_nothing(lab: Lab) -> N
     assert document["predicted_screen_s"] > 0 < document["predicted_confirm_s"]
     assert not document["same_executables"]
     assert ab(lab, "--dry-run").stdout.count("one/base/") == 2
-    assert list(lab.results.iterdir()) == []
+    assert not lab.results.exists()
 
 
 def test_a_line_is_printed_for_each_round_of_a_cell(
