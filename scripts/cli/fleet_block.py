@@ -12,13 +12,14 @@ import click
 from report.terms.documents import ResultsError
 from scripts.cli.exit_codes import exit_code_of, outcome_of
 from scripts.fleet.block_jobs import node_name
-from scripts.fleet.fleet_folder import FLEET, Fleet, read_fleet
+from scripts.fleet.fleet_folder import Fleet, read_fleet
 from scripts.fleet.job_report import report_line
 from scripts.fleet.node_block import measure_block
 from scripts.machine.system_access import SystemAccess
 from scripts.request import options
 from scripts.request.build_folders import BUILDS
 from scripts.request.fleet_options import selecting_words
+from scripts.store.run_store import FLEET
 
 _VERBS = ("run", "ab")
 

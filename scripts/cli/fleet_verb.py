@@ -34,7 +34,6 @@ from scripts.fleet.fleet_folder import (
     AB_VERB,
     CONFIRM_VERB,
     CONFIRMATION,
-    FLEET,
     MACHINES,
     SCREEN,
     Fleet,
@@ -67,7 +66,7 @@ from scripts.show.fleet_view import (
 from scripts.show.output import Output, print_note
 from scripts.store.own_files import refuse_link, refuse_links, remove
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
-from scripts.store.run_store import sole_user
+from scripts.store.run_store import FLEET, sole_user
 
 _INCOMPLETE, _NOTHING = 3, 5
 

@@ -19,7 +19,6 @@ from scripts.cli.session_flow import (
     resume_with_progress,
     run_with_progress,
 )
-from scripts.fleet.fleet_folder import FLEET
 from scripts.machine.system_access import SystemAccess
 from scripts.measure.events import P, SessionResult
 from scripts.measure.run_session import RunSession
@@ -40,6 +39,7 @@ from scripts.store.run_store import (
     AB,
     DURABILITY,
     EVERY_KIND,
+    FLEET,
     ORDINARY,
     find_run,
     kind_of,

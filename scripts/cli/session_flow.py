@@ -7,6 +7,7 @@ from pathlib import Path
 from report.config.config_types import Config
 from scripts.doctor.doctor_progress import progress_on
 from scripts.doctor.finding_text import EXIT_UNFIT
+from scripts.machine.child_process import Interrupted
 from scripts.measure.events import P, SessionResult
 from scripts.measure.session import Session
 from scripts.show.output import Output, Result, print_note, say, say_json, shown
@@ -42,10 +43,17 @@ def resume_with_progress(
 def conclude(
     ending: SessionResult[P], result: Result, output: Output, resume: str
 ) -> int:
-    """Print the result and how to continue, write the report; return the exit code."""
+    """Print the result and how to continue, write the report; return the exit code.
+
+    Raises Interrupted, after all of that, if the report could not be written for it.
+    """
     code, report = ending.exit_code or result.exit_code, None
+    stopped: Interrupted | None = None  # while the report was written
     if ending.lines and result.has_report and not output.no_report:
-        report = written_report(ending.path)
+        try:
+            report = written_report(ending.path)
+        except Interrupted as error:
+            stopped = error
         if report is None:
             code = code or _NO_REPORT
     places = {"path": ending.path, "report": report}
@@ -62,5 +70,8 @@ def conclude(
         why = f"{ending.message}; " if ending.message else ""
         can_resume = ending.exit_code != EXIT_UNFIT
         more = ["; continue with:", resume] if can_resume else [""]
-        print_note(f"{why}{result.kept} are kept{more[0]}", *more[1:])
+        verb = "is" if result.kept.startswith("1 ") else "are"
+        print_note(f"{why}{result.kept} {verb} kept{more[0]}", *more[1:])
+    if stopped:
+        raise stopped
     return code

@@ -31,9 +31,9 @@ from report.terms.documents import (
 )
 from report.terms.text_table import one_line
 from scripts.store.own_files import refuse_link
+from scripts.store.run_store import EVERY_KIND, FLEET
 from scripts.store.whole_file import write_whole
 
-FLEET = "fleet.json"
 WHOLE_PLAN = "plan.json"
 MACHINES = "machines"
 SCREEN, CONFIRMATION = "screen", "confirmation"
@@ -141,6 +141,11 @@ def find_fleet(results: Path, name: str) -> Path:
     matching = [path for path in fleets if name and path.name.startswith(name)]
     if len(matching) == 1:
         return matching[0]
+    for path in (results / name, Path(name)):
+        if kind := next((k for k in EVERY_KIND if (path / k).is_file()), ""):
+            command = shlex.join(["scripts/kvmatrix", "resume", name])
+            problem = f"{path} is the run of one machine ({kind}), not a fleet"
+            raise ResultsError(f"{problem}; continue with: {command}")
     names = ", ".join(path.name for path in (matching or fleets)[-5:])
     problem = "more than one fleet begins with" if matching else "no fleet"
     newest = f"the newest fleets: {names}" if names else "it has no fleets"
@@ -163,15 +168,18 @@ def read_fleet(path: Path) -> Fleet:
     file, plan = path / FLEET, path / WHOLE_PLAN
     check_name(path)
     refuse_link(path)
+    remedy = (
+        "start a new fleet, or merge the blocks that are finished:"
+        f" scripts/kvmatrix merge {shlex.quote(str(path / MACHINES))}/*"
+    )
     content = read_bytes(file)
-    schema = parse_object(content, str(file)).get("schema")
-    if type(schema) is int and 0 < schema < _SCHEMA:
-        places = shlex.quote(str(path / MACHINES))
-        raise ResultsError(
-            f"{file}: schema {schema} is of an earlier version; start a new fleet, or"
-            f" merge the blocks that are finished: scripts/kvmatrix merge {places}/*"
-        )
-    document = document_of(content, "fleet", str(file), _VERSIONS)
+    try:
+        schema = parse_object(content, str(file)).get("schema")
+        if type(schema) is int and 0 < schema < _SCHEMA:
+            raise ResultsError(f"{file}: schema {schema} is of an earlier version")
+        document = document_of(content, "fleet", str(file), _VERSIONS)
+    except ResultsError as error:
+        raise ResultsError(f"{error}; {remedy}") from None
     fleet = Fleet(
         path=path,
         words=tuple(document["words"]),

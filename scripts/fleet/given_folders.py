@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from report.terms.documents import ResultsError
-from scripts.fleet.fleet_folder import FLEET
-from scripts.store.run_store import DURABILITY, JUDGED_KINDS, is_ab_run
+from scripts.store.run_store import DURABILITY, FLEET, JUDGED_KINDS, is_ab_run
 
 
 def shard_folders(folders: Iterable[Path]) -> list[Path]:

@@ -24,13 +24,11 @@ from report.trust.rule import AUDIT
 from scripts.machine.child_process import Executor, PeriodicCall, ProcessResult
 from scripts.machine.course import Course, Watched
 from scripts.machine.repetition_monitor import MachineMonitor, RepetitionMonitor
-from scripts.measure.events import PhaseStarted
 from scripts.planning.engine_program import Stamps, program_of
 from scripts.planning.executable import (
     Step,
     flag_arguments,
     history_of,
-    preparation_flags,
 )
 from scripts.planning.order import ScheduledRepetition
 from scripts.regime.memory_group import MemoryGroup
@@ -56,7 +54,9 @@ class RunContext:
     lines: Sequence[Record]  # all of the run on disk, in their order
     tick: PeriodicCall  # reads the progress of a process
     starts: Callable[[ScheduledRepetition], None]  # called before each measurement
-    enters: Callable[[PhaseStarted], None]  # called before what is not measured
+    # Called before what is not measured: the cell, the repetition, what is done, and
+    # its operations (0: unknown).
+    enters: Callable[[CellName, int, str, int], None]
 
     @property
     def work(self) -> Path:
@@ -124,7 +124,7 @@ def run_process(
     command, timeout_s = command_of(context, call), context.plan.suite.timeout_s
     if observer is None:
         if not call.measured:
-            context.enters(_phase(context.plan, call))
+            _enter(context, call)
         return context.executor.run(command, timeout_s, (context.tick,))
     with call.site.limited() if call.site else nullcontext() as group:
         enter = group.enter if group else ()
@@ -136,14 +136,15 @@ def run_process(
     return outcome
 
 
-def _phase(plan: Plan, call: DriverCall) -> PhaseStarted:
-    """Return what a process does that is not measured."""
-    of = call.cell, call.repetition
-    if text := {AUDIT: "auditing", COMPACT: "compacting"}.get(call.benchmark):
-        return PhaseStarted(*of, text)
-    fill = plan.engine(call.cell.engine).benchmark(call.benchmark)
-    planned = fill.planned_ops(flags_of(plan, call)) if fill else 0
-    return PhaseStarted(*of, f"filling by {call.benchmark}", planned)
+def _enter(context: RunContext, call: DriverCall) -> None:
+    """Announce a process that is not measured."""
+    plan, planned = context.plan, 0
+    text = {AUDIT: "auditing", COMPACT: "compacting"}.get(call.benchmark, "")
+    if not text:
+        text = f"filling by {call.benchmark}"
+        if fill := plan.engine(call.cell.engine).benchmark(call.benchmark):
+            planned = fill.planned_ops(flags_of(plan, call))
+    context.enters(call.cell, call.repetition, text, planned)
 
 
 def _course(
@@ -235,7 +236,7 @@ def flags_of(plan: Plan, call: DriverCall) -> dict[str, Flag]:
     flags = plan.flags(call.cell)
     if call.measured or call.benchmark == AUDIT:
         return process_flags(benchmark, flags, call.measured)
-    flags = preparation_flags(engine, benchmark, flags)
+    flags = engine.preparation_flags(benchmark, flags)
     if engine.description and JIT_WARMUP in engine.description.flags:
         flags[JIT_WARMUP] = False  # a fill is not timed; the opening by an audit is
     return flags

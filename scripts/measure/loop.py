@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from report.model.plan import Plan
+from report.model.plan import CellName, Plan
 from report.model.record import AbPlace, Record
 from scripts.machine.child_process import Executor, PeriodicCall
 from scripts.measure.driver_call import operations_counted
@@ -172,9 +172,11 @@ class Loop:
         )
         self.view.show(RepetitionStarted(*place))
 
-    def announce_phase(self, phase: PhaseStarted) -> None:
+    def announce_phase(
+        self, cell: CellName, repetition: int, text: str, planned_ops: int
+    ) -> None:
         """Show that something begins that is not measured."""
-        self.view.show(phase)
+        self.view.show(PhaseStarted(cell, repetition, text, planned_ops))
 
     def _look(self, _pid: int) -> None:
         """Show the progress of a running process.

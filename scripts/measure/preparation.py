@@ -15,7 +15,6 @@ from report.trust.known_failures import PREPARING
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.audit import audit
 from scripts.measure.driver_call import DriverCall, RunContext, without_places
-from scripts.measure.events import PhaseStarted
 from scripts.measure.result_check import CheckedAnswer, run_driver
 from scripts.planning.disk_room import DiskFull, looks_full
 from scripts.planning.order import ScheduledRepetition
@@ -86,14 +85,14 @@ def provide(
     database.  Raises PrepareFailed, DiskFull, WorkFolderLost or RegimeError.
     """
     cell = context.plan.cells[scheduled.index]
-    enters = partial(PhaseStarted, cell, scheduled.repetition)
+    enters = partial(context.enters, cell, scheduled.repetition)
     database = site.clear(CELL) if site else context.scratch.fresh(CELL)
     if context.plan.start(cell) is not None:
         database.rmdir()  # cp would copy into a folder that exists
         copy = (*_COPY, str(context.work / "prepared"), str(database))
-        context.enters(enters("copying"))
+        enters("copying", 0)
         _tool(context, copy, site)
-    context.enters(enters("syncing the file system"))
+    enters("syncing the file system", 0)
     _tool(context, (*_SYNC, str(context.work)))
     if site:
         site.evict(database)

@@ -102,6 +102,9 @@ class Runner:
             raise CannotStart(str(error)) from None
         if low := list(too_low(plan, self.machine.reader)):
             raise LimitTooLow(low)
+        if not plan.cells:
+            command = f"scripts/kvmatrix list cells {request.suite.name}"
+            raise CannotStart(f"the options select no cell; see: {command}")
         return with_passports(plan, request.config, self.places.results)
 
     def found(self, config: Config, names: Sequence[str]) -> Sequence[Engine]:

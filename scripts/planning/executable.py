@@ -9,14 +9,7 @@ from report.model.plan import METHOD, SCHEMA, CellName, Engine, Plan
 from report.terms.documents import ResultsError, parse_object, validate
 from report.terms.encoding import reason_of
 from report.terms.limits import MOST_ANSWER_BYTES
-from report.terms.rulebook import (
-    LEVELS,
-    Benchmark,
-    Flag,
-    Flags,
-    flag_of,
-    process_flags,
-)
+from report.terms.rulebook import Flag, Flags
 from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, ProcessResult
 from scripts.planning.engine_program import Program
@@ -109,28 +102,6 @@ def refusal(
     message = one_line(outcome.stderr_tail) or f"--check failed (exit: {outcome.exit})"
     match = re.fullmatch(r"[\w-]+: --(\w+): (.+)", message)
     return (match[1], match[2]) if match else ("", message)
-
-
-def preparation_flags(
-    engine: Engine, benchmark: Benchmark, flags: Flags
-) -> dict[str, Flag]:
-    """Return the flags of a process that prepares a database.
-
-    Nothing of it waits for the disk: the file system is synchronised once, when the
-    database is finished.  So it has the weakest durability that the engine offers, if
-    that is weaker than the one that is measured.
-    """
-    selected = process_flags(benchmark, flags, measured=False)
-    level = engine.description.fill_level if engine.description else LEVELS[0]
-    if LEVELS.index(level) < LEVELS.index(_level_of(flags)):
-        selected.pop("sync", None)
-        selected["durability"] = level
-    return selected
-
-
-def _level_of(flags: Flags) -> str:
-    is_durable = bool(flag_of(flags, "sync"))
-    return LEVELS[-1] if is_durable else str(flag_of(flags, "durability"))
 
 
 def flag_arguments(flags: Mapping[str, Flag]) -> list[str]:

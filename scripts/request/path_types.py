@@ -47,7 +47,7 @@ class OutputType(click.Path):
     """A file to write, or - for stdout, in a directory that exists."""
 
     def __init__(self, *, is_folder: bool = False) -> None:
-        """If `is_folder`, it may also be a directory, which is created."""
+        """Accept a directory, too, if `is_folder`."""
         super().__init__(dir_okay=is_folder, path_type=Path, allow_dash=True)
 
     def convert(
@@ -75,6 +75,9 @@ def build_in(folder: Path) -> Path:
     for candidate in candidates:
         if any((candidate / "drivers").glob("db_bench_*")):
             return candidate.absolute()
+    drivers = folder / "drivers"  # of a build that lacks every engine, not of a source
+    if drivers.is_dir() and not (drivers / "CMakeLists.txt").exists():
+        return folder.absolute()
     expected = f"drivers/db_bench_* or {DEFAULT_BUILD}/drivers/db_bench_*"
     raise click.BadParameter(
         f"{folder}: contains no executables; expected {expected} in it"

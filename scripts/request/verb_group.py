@@ -110,13 +110,15 @@ def _plain(message: str) -> str:
     return message[:1].lower() + message[1:].removesuffix(".")
 
 
-def _refuse_empty(ctx: click.Context, verb: click.Command, words: list[str]) -> None:
+def _refuse_empty(
+    ctx: click.Context, name: str | None, verb: click.Command, words: list[str]
+) -> None:
     """Raise click.BadParameter if a word that a verb takes is empty.
 
     An unset variable of a shell makes one, and none means anything: as a path it would
     be the current directory.
     """
-    inner = click.Context(verb, parent=ctx)
+    inner = click.Context(verb, parent=ctx, info_name=name)
     given, _, _ = verb.make_parser(inner).parse_args(list(words))
     for param in verb.params:
         value = given.get(param.name or "")
@@ -142,7 +144,7 @@ class HelpGroup(click.Group):
         name, verb, words = super().resolve_command(ctx, args)
         if verb:
             with suppress(click.NoSuchOption, click.BadOptionUsage):
-                _refuse_empty(ctx, verb, words)  # the verb reports other errors
+                _refuse_empty(ctx, name, verb, words)  # the verb reports other errors
         return name, verb, words
 
     def format_commands(

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from report.formats.ab_text import ab_document, lines
 from report.model.ab_plan import AbPlan
+from report.terms import numbers
 from report.terms.text_table import TextLine, visible_line
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
@@ -38,7 +39,7 @@ class AbShardOutcome(Result):
         self._failed = [cell.name for cell in self._run.cells if cell.failure]
         self.is_whole = not self._run.unfinished
         self.exit_code = 0 if self.is_whole and not self._failed else 3
-        self.kept = f"{self._done} of {self._planned} rounds"
+        self.kept = f"{self._done} of {numbers.count(self._planned, 'round')}"
 
     def document(self) -> dict[str, Any]:
         """Return the answer of `ab --shard --json`."""
@@ -89,7 +90,7 @@ class AbOutcome(Result):
         self._judged = judge(load_ab_run(path))
         run = self._judged.run
         self.exit_code = self._judged.exit_code
-        self.kept = f"{len(run.lines)} repetitions"
+        self.kept = numbers.count(len(run.lines), "repetition")
         self.is_whole = not run.unfinished
 
     def document(self) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class AbLines:
 
     def progress(self) -> str:
         """Return how much is done."""
-        return f"{self._pace.done}/{self._pace.planned} rounds"
+        return f"{self._pace.done}/{numbers.count(self._pace.planned, 'round')}"
 
     def _round_line(self, lines: Sequence[Record]) -> str:
         """Return the line of a finished round of a cell, numbered within its stage."""

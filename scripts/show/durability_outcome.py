@@ -5,6 +5,7 @@ from pathlib import Path
 from report.config.config_types import Config
 from report.durability.durability_folder import final_trials, load_durability
 from scripts.durability.durability_session import DurabilityEnding, DurabilitySession
+from scripts.machine.child_process import Interrupted
 from scripts.measure.runner import Runner, other_harness
 from scripts.show.durability_view import progress_view, show_result
 from scripts.show.output import Output, print_note, say, shown
@@ -38,9 +39,12 @@ def conclude_durability(
     code = ending.exit_code or (3 if failed or ending.plan.missing else 0)
     if not code and any(ending.plan.requisites.values()):
         code = UNFIT
-    report = None
+    report, stopped = None, None
     if not output.no_report and ending.records:
-        report = written_report(ending.path)
+        try:
+            report = written_report(ending.path)
+        except Interrupted as error:
+            stopped = error
     show_result(ending.passport, ending.path, output)
     if not output.as_json:
         say(f"results   {shown(ending.path)}")
@@ -50,4 +54,6 @@ def conclude_durability(
         why = ending.message or "some trials failed"
         command = resume_command(ending.path.name, places)
         print_note(f"{why}; what was tried is kept; continue with:", command)
+    if stopped:
+        raise stopped
     return code

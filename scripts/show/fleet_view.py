@@ -154,7 +154,8 @@ def why_lost(fleet: Fleet, lost: Mapping[int, str]) -> str:
 
 def interrupted_words(fleet: Fleet, finished: int) -> str:
     """Return what is kept of a fleet that was interrupted, in words."""
-    kept = f"{finished} of {numbers.count(len(fleet.blocks), 'block')} are kept"
+    blocks = numbers.count(len(fleet.blocks), "block")
+    kept = f"{finished} of {blocks} {'is' if finished == 1 else 'are'} kept"
     if fleet.is_confirmation:
         return f"interrupted in the confirmation; the screen and {kept}"
     return f"interrupted; {kept}"

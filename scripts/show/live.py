@@ -140,7 +140,8 @@ class RunLines:
 
     def progress(self) -> str:
         """Return how much is done."""
-        return f"{self._board.finished}/{self._board.planned} repetitions"
+        planned = numbers.count(self._board.planned, "repetition")
+        return f"{self._board.finished}/{planned}"
 
     @property
     def running(self) -> Running | None:

@@ -220,7 +220,8 @@ class RunResult(Result):
         self.board.apply(RunStarted("", self._lines))
         self.is_whole = self.board.finished >= self.board.planned
         self.exit_code = 3 if self.board.failures() or not self.is_whole else 0
-        self.kept = f"{self.board.finished} of {self.board.planned} repetitions"
+        planned = numbers.count(self.board.planned, "repetition")
+        self.kept = f"{self.board.finished} of {planned}"
 
     def document(self) -> dict[str, Any]:
         """Return the document of `run --json` and `resume --json`."""

@@ -41,6 +41,7 @@ _TIME_CHARS = len("YYYYmmdd-HHMMSS")
 _DATED = re.compile(r"[0-9]{8}-[0-9]{6}\b", re.ASCII)
 _REFERENCES = "the name of a run, a path, @last or @-2"
 IN_USE = "another run is using the"  # begins a message
+FLEET = "fleet.json"  # in the folder of a fleet, which fleet_folder.py reads
 _UNFINISHED = ".unfinished-"  # begins the name of a folder that is being written
 _STARTED = f"{'[0-9]' * 8}-{'[0-9]' * 6}"  # begins that of a run, see TIME_FORMAT
 _ANOTHER = "choose another directory"
@@ -327,6 +328,10 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
         for kind in EVERY_KIND:
             if (path / kind).is_file():
                 raise ResultsError(_wrong_kind(path, kind))
+        if (path / FLEET).is_file():
+            command = shlex.join(["scripts/kvmatrix", "fleet", "resume", name])
+            problem = f"{path} is a fleet, of which a {kind_word} is merged"
+            raise ResultsError(f"{problem}; finish and merge it with: {command}")
     runs = all_runs(results, kinds)
     matching = [run for run in runs if run.name.startswith(name)]
     if len(matching) == 1:

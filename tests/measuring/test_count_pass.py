@@ -108,7 +108,7 @@ def context_of(
         lines=(),
         tick=PeriodicCall(lambda _pid: None, 1.0),
         starts=lambda _scheduled: None,
-        enters=lambda _phase: None,
+        enters=lambda *_: None,
     )
 
 
