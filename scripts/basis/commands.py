@@ -99,10 +99,14 @@ def _interrupt_group(child: subprocess.Popen[bytes]) -> None:
 def run_program(name: str, main: Callable[[], int]) -> NoReturn:
     """Run `main` as the program `name`, and exit with the status that it returns.
 
-    Ctrl-C, SIGTERM and SIGHUP all end it with a one-line message and status 130.
+    Ctrl-C, SIGTERM and SIGHUP all end it with a one-line message and status 130, also
+    in the background, for which a shell has SIGINT ignored; nohup has SIGHUP ignored.
     """
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # nohup sets that
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        is_nohup = (
+            number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN
+        )
+        if not is_nohup:
             signal.signal(number, signal.default_int_handler)
     try:
         status = main()

@@ -102,10 +102,13 @@ def _verb(system: Any) -> int:
 
 
 def _handle_interrupts(handler: Any) -> None:
-    """Make SIGTERM and SIGHUP what Ctrl-C is, unless nohup has SIGHUP ignored."""
+    """Make SIGTERM and SIGHUP what Ctrl-C is, unless nohup has SIGHUP ignored.
+
+    A shell has SIGINT ignored for what it runs in the background; a kill -INT is meant.
+    """
     signal.setitimer(signal.ITIMER_REAL, 0)
     for signum in _INTERRUPTS:
-        if signal.getsignal(signum) != signal.SIG_IGN:
+        if signum != signal.SIGHUP or signal.getsignal(signum) != signal.SIG_IGN:
             signal.signal(signum, handler)
 
 

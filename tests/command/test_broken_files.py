@@ -7,7 +7,10 @@ import pytest
 
 from report.config.configuration import load, load_readable
 from report.config.toml_table import ConfigError
+from tests.support.command_line import call
+from tests.support.fake_executor import FakeExecutor
 from tests.support.lab import Lab, make_lab
+from tests.support.quiet_machine import quiet_machine
 
 _WARNING = "kvmatrix: warning: skipped a broken file: "
 
@@ -150,3 +153,22 @@ def test_a_file_whose_name_no_run_can_record_is_broken(lab: Lab) -> None:
     for line, folder in zip(errors, ("scenarios", "suites"), strict=True):
         expected = f"{folder}/Bad Name.toml: 'Bad Name' is not a valid name; expected"
         assert expected in line
+
+
+def test_a_fleet_is_no_run_a_run_no_fleet_and_a_damaged_fleet_has_a_remedy(
+    lab: Lab,
+) -> None:
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    run, fleet = lab.run_folder.name, lab.results / "20990101-000000-fleet"
+    fleet.mkdir()
+    (fleet / "fleet.json").write_text("{")
+    results = ("--results-dir", str(lab.results))
+    for words, remedy in (
+        (["report", fleet.name], f"fleet resume {fleet.name}"),
+        (["compare", run, fleet.name], f"fleet resume {fleet.name}"),
+        (["resume", fleet.name], f"fleet resume {fleet.name}"),
+        (["fleet", "resume", run], f"kvmatrix resume {run}"),
+        (["fleet", "resume", fleet.name], f"kvmatrix merge {fleet}/machines/*"),
+    ):
+        done = call([*words, *results], quiet_machine(FakeExecutor))
+        assert done.returncode == 2 and remedy in done.stderr, done.stderr

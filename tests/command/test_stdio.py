@@ -5,11 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from scripts.machine.child_process import ProcessResult
 from scripts.planning import disk_room
 from scripts.store import report_file, run_places, run_store
 from tests.places import ROOT
@@ -203,6 +206,30 @@ def test_an_interrupt_while_a_report_is_written_is_one_sentence(
     (line,) = (x for x in done.stderr.splitlines() if x.startswith("kvmatrix: inter"))
     assert "Traceback" not in done.stderr
     assert ("all results are kept" in line) == (verb != "report")
+
+
+def test_a_second_interrupt_during_the_report_keeps_the_command_to_resume(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    @dataclass(frozen=True)
+    class Stopping(FakeExecutor):
+        def run(self, *given: Any, **more: Any) -> ProcessResult:
+            result = super().run(*given, **more)
+            if len(self.commands) == 20:
+                self.stop.request()
+            return result
+
+    lab.engine("one", "honest")
+    words = [w for w in lab.arguments("run", "lab", "-n", "3") if w != "--no-report"]
+    monkeypatch.setattr(report_file, "write_whole", interrupt)
+    done = call(words, quiet_machine(Stopping))
+    assert done.returncode == 130
+    name = lab.run_folder.name
+    assert f"kvmatrix resume {name}" in done.stderr
+    assert "interrupted while the report was written" in done.stderr
 
 
 @pytest.mark.slow

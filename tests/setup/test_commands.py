@@ -57,6 +57,29 @@ def test_an_interrupt_is_one_line_and_leaves_nothing_running(
     assert not is_alive(sleeping)
 
 
+def test_an_interrupt_ends_what_a_shell_runs_in_the_background(tmp_path: Path) -> None:
+    """A shell without job control has SIGINT ignored for that."""
+    program = "import sys; from scripts.basis.commands import run_program; "
+    program += "run_program('x', lambda: print(flush=True) or sys.stdin.readline())"
+    ignoring = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh"]
+    started = subprocess.Popen(
+        [*ignoring, sys.executable, "-c", program],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stdout and started.stdout.readline()
+    started.send_signal(signal.SIGINT)
+    try:
+        started.wait(PATIENCE_S)
+    finally:
+        started.kill()
+    _, errors = started.communicate()
+    assert (started.returncode, errors) == (130, "x: interrupted\n")
+
+
 _ENDED = """
 import signal, subprocess
 def test_ended():
