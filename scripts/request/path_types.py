@@ -22,7 +22,8 @@ class FolderType(click.Path):
         folder = Path(str(super().convert(value, param, ctx)))
         place = existing_part(folder)
         if not place.is_dir():
-            self.fail(f"{folder}: {place} is a file; expected a directory", param, ctx)
+            where = "" if place == folder.absolute() else f"{folder}: "
+            self.fail(f"{where}{place} is a file; expected a directory", param, ctx)
         return folder
 
 
@@ -39,7 +40,8 @@ class DeviceType(click.Path):
         device = Path(str(super().convert(value, param, ctx)))
         if (place := existing_part(device)).is_file():
             expected = "expected a block device or a directory"
-            self.fail(f"{device}: {place} is a file; {expected}", param, ctx)
+            where = "" if place == device.absolute() else f"{device}: "
+            self.fail(f"{where}{place} is a file; {expected}", param, ctx)
         return device
 
 

@@ -45,7 +45,8 @@ def conclude_durability(
             report = written_report(ending.path)
         except Interrupted as error:
             stopped = error
-    show_result(ending.passport, ending.path, output)
+    if ending.records or output.as_json:
+        show_result(ending.passport, ending.path, output)
     if not output.as_json:
         say(f"results   {shown(ending.path)}")
         if report:
@@ -53,7 +54,8 @@ def conclude_durability(
     if ending.exit_code or failed:
         why = ending.message or "some trials failed"
         command = resume_command(ending.path.name, places)
-        print_note(f"{why}; what was tried is kept; continue with:", command)
+        kept = "what was tried is kept" if ending.records else "no trial has ended"
+        print_note(f"{why}; {kept}; continue with:", command)
     if stopped:
         raise stopped
     return code
