@@ -60,7 +60,7 @@ def test_what_is_missing_is_named_with_its_remedy_and_nothing_is_written(
     assert "log: " in done.stderr and fault in done.stderr and remedy in done.stderr
     assert "Traceback" not in done.stderr
     assert not run_folders(lab)
-    assert not list(lab.results.iterdir()) and not lab.data_files()
+    assert not list(lab.results.glob("*")) and not lab.data_files()
 
 
 def test_a_recorder_that_is_not_built_is_named(lab: Lab) -> None:

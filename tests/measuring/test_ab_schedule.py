@@ -1,6 +1,7 @@
 """The order of an A/B run: random leads, slots, paddings, incomplete rounds."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -98,7 +99,8 @@ def test_a_failed_side_ends_its_round_and_cell(seed: int) -> None:
 
 
 def pair(of_a: Any = None, of_b: Any = None, **more: Any) -> AbPlan:
-    a, b = (simple_plans.plan([e or engine("one")], **more) for e in (of_a, of_b))
+    new = replace(of_b or engine("one"), binary_sha256="1" * 64)
+    a, b = (simple_plans.plan([e], **more) for e in (of_a or engine("one"), new))
     labels = {"a": "base", "b": "new"}
     terms = AbTerms(labels, AbRule(), same_build=False, counted=False)
     return paired(a, b, terms)

@@ -72,7 +72,7 @@ def test_a_run_whose_work_folder_is_lost_stops_and_can_be_resumed(
     done = lab.call("run", "lab", "-n", "2", "--seed", "4")
     assert done.returncode == 3
     assert ".kvmatrix-work was removed or replaced during the run" in done.stderr
-    assert "are kept; continue with:" in done.stderr
+    assert " kept; continue with:" in done.stderr
     assert {line["status"] for line in lab.lines()} <= {"ok"}
     assert precious(lab) == ["answer.json", "cell/file", "progress"]
     if kind == "links_work":
