@@ -73,9 +73,9 @@ using Guarantees = std::array<Guarantee, kDurabilities>;
 
 // How to open a database.  cache_size and compression are permissions: an
 // engine without a cache or a codec ignores them.  durability is a guarantee:
-// it is honoured, or Unsupported is thrown.  It holds for the writes that follow:
-// a database that was written with a weaker one and closed must open, too, since
-// databases are prepared with the weakest.
+// it is honoured, or Unsupported is thrown.  It holds for the writes that
+// follow: a database that was written with a weaker one and closed must open,
+// too, since databases are prepared with the weakest.
 struct Options {
   std::filesystem::path path;  // existing directory: empty, or a database
   uint64_t cache_size;         // bytes the engine may use to cache entries

@@ -33,7 +33,7 @@ from scripts.request import options
 from scripts.request.selection import read_config, suite_of
 from scripts.show.listing import suite_plan
 from scripts.show.output import Output, say_json, shown_line
-from scripts.store.run_store import check_usable
+from scripts.store.folder_lock import check_usable
 
 _SUITE = "quick"
 _WIDTH = 100  # of lines, unless a terminal is narrower

@@ -15,8 +15,8 @@ from scripts.machine.child_process import INTERRUPTED, Interrupted
 from scripts.planning.disk_room import DiskFull
 from scripts.planning.resume_check import CANNOT_RESUME, CannotResume
 from scripts.show.output import print_error
+from scripts.store.folder_lock import FolderLocked
 from scripts.store.run_places import CannotStart
-from scripts.store.run_store import FolderLocked
 
 _BEGIN = "kvmatrix: "  # of a message, at the beginning of a line
 

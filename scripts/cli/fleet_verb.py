@@ -64,9 +64,10 @@ from scripts.show.fleet_view import (
     why_lost,
 )
 from scripts.show.output import Output, print_note
+from scripts.store.folder_lock import sole_user
 from scripts.store.own_files import refuse_link, refuse_links, remove
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_nothing
-from scripts.store.run_store import FLEET, sole_user
+from scripts.store.run_store import FLEET
 
 _INCOMPLETE, _NOTHING = 3, 5
 

@@ -39,9 +39,10 @@ from scripts.request.shard_options import MachineType
 from scripts.show.output import Output, Result, print_note, say, say_json, shown
 from scripts.show.run_output import written_report
 from scripts.show.run_summary import MergedResult
+from scripts.store.folder_lock import sole_user
 from scripts.store.known_passports import with_passports
 from scripts.store.run_places import CannotStart
-from scripts.store.run_store import create_folder, is_ab_run, is_stored, sole_user
+from scripts.store.run_store import create_folder, is_ab_run, is_stored
 
 if TYPE_CHECKING:
     from scripts.ab.ab_merging import MergedAb

@@ -92,40 +92,51 @@ def resume(
     def work() -> int:
         _refuse_fleet(named.results, name)
         path = find_run(named.results, name, EVERY_KIND)
-        # A path may lead to another folder, which nobody else may use meanwhile.
-        places = replace(named, results=path.absolute().parent)
         kind = kind_of(path)
-        if kind != ORDINARY:
-            _refuse_for(_KINDS[kind], given)
+        _refuse_for(_KINDS[kind], given)
         if kind == AB:
             return _resume_ab(path, a_dir, b_dir, given, named, output, system)
         if given["shard"] or a_dir or b_dir:
             option = "--shard" if given["shard"] else "--a, --b"
             remedy = "pass its build with --build-dir"
             raise click.UsageError(f"{option}: {path.name} is no A/B run; {remedy}")
-        config = read_config(places.configs)
-        if kind == DURABILITY:
-            from scripts.show.durability_outcome import resumed_durability
+        # A path may lead to another folder, which nobody else may use meanwhile.
+        places = replace(named, results=path.absolute().parent)
+        if kind == ORDINARY:
+            return _resume_run(path, given, places, output, system)
+        from scripts.show.durability_outcome import resumed_durability
 
-            with open_runner(places, system) as runner:
-                return resumed_durability(path, runner, config, output)
-        repeats, strict = given["repeat_disturbed"], given["strict"]
-        if given["dry_run"]:
-            return _dry_run(path, places, config, repeats, output, system)
         with open_runner(places, system) as runner:
-            view = view_for(output, places, path.name)
-            session = RunSession(runner, view, repeat_disturbed=repeats)
-            ending = resume_with_progress(session, path, config, output, strict=strict)
-        shown = _without_report(ending, output) if ending.was_complete else output
-        command = resume_command(path.name, places)
-        return conclude(ending, RunResult(ending), shown, command)
+            config = read_config(places.configs)
+            return resumed_durability(path, runner, config, output)
 
     sys.exit(exit_code_of(work))
 
 
+def _resume_run(
+    path: Path,
+    given: Mapping[str, Any],
+    places: RunPlaces,
+    output: Output,
+    system: SystemAccess,
+) -> int:
+    """Continue a run of one build; return the exit code."""
+    repeats, strict = given["repeat_disturbed"], given["strict"]
+    config = read_config(places.configs)
+    if given["dry_run"]:
+        return _dry_run(path, places, config, repeats, output, system)
+    with open_runner(places, system) as runner:
+        view = view_for(output, places, path.name)
+        session = RunSession(runner, view, repeat_disturbed=repeats)
+        ending = resume_with_progress(session, path, config, output, strict=strict)
+    shown = _without_report(ending, output) if ending.was_complete else output
+    command = resume_command(path.name, places)
+    return conclude(ending, RunResult(ending), shown, command)
+
+
 # Options of `resume` that only some kinds of runs have, and what has them.
 _OF_KINDS = {"repeat_disturbed": "run", "dry_run": "run", "strict": "run or ab"}
-_KINDS = {AB: "ab", DURABILITY: "durability"}
+_KINDS = {ORDINARY: "run", AB: "ab", DURABILITY: "durability"}
 
 
 def _refuse_for(verb: str, given: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from scripts.fleet.plan_likeness import CANNOT_TAKE_PART
 from scripts.planning.resume_check import CANNOT_RESUME
-from scripts.store.run_store import IN_USE
+from scripts.store.folder_lock import IN_USE
 
 REPORT = "kvmatrix-block "  # begins the line in which a job says how it ended
 UNFIT = "unfit"  # the node cannot measure any block

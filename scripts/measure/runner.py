@@ -46,6 +46,7 @@ from scripts.planning.resume_check import (
 from scripts.regime.loop_device import DiskError
 from scripts.regime.regime_disk import FOLDER
 from scripts.regime.regime_site import RegimeError, Sites
+from scripts.store.folder_lock import check_usable, sole_user
 from scripts.store.known_passports import with_passports
 from scripts.store.own_files import WorkFolder, remove_leftover, work_folder
 from scripts.store.run_places import (
@@ -57,7 +58,7 @@ from scripts.store.run_places import (
     refuse_full_disk,
     refuse_shared_folder,
 )
-from scripts.store.run_store import RunFolder, check_usable, sole_user
+from scripts.store.run_store import RunFolder
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from report.trust.judge import load_run
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.verdict.new_history_entry import entries_of, entry_of_kept
-from scripts.store.run_store import TIME_FORMAT, is_ab_run, sole_user
+from scripts.store.folder_lock import sole_user
+from scripts.store.run_store import TIME_FORMAT, is_ab_run
 from scripts.store.whole_file import write_whole
 
 _NAME_CHARS = 100  # of a file, in the name of its entry

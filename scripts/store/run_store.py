@@ -7,14 +7,12 @@ repetition begins.
 
 import datetime
 import errno
-import fcntl
 import json
 import os
 import re
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,9 +23,8 @@ from report.model.plan_document import PLAN
 from report.model.record import LINES
 from report.terms.checksum import KEY, with_checksum
 from report.terms.documents import ResultsError, parse_object, read_bytes, validate
-from report.terms.encoding import reason_of
 from report.terms.numbers import count
-from scripts.planning.disk_room import DiskFull, existing_part
+from scripts.planning.disk_room import DiskFull
 from scripts.store.own_files import is_open_file, open_own, remove
 
 # The kinds of runs are distinguished by the document that contains the plan.
@@ -40,97 +37,14 @@ TIME_FORMAT = "%Y%m%d-%H%M%S"  # with which the names of runs begin
 _TIME_CHARS = len("YYYYmmdd-HHMMSS")
 _DATED = re.compile(r"[0-9]{8}-[0-9]{6}\b", re.ASCII)
 _REFERENCES = "the name of a run, a path, @last or @-2"
-IN_USE = "another run is using the"  # begins a message
 FLEET = "fleet.json"  # in the folder of a fleet, which fleet_folder.py reads
 _UNFINISHED = ".unfinished-"  # begins the name of a folder that is being written
 _STARTED = f"{'[0-9]' * 8}-{'[0-9]' * 6}"  # begins that of a run, see TIME_FORMAT
-_ANOTHER = "choose another directory"
-# The option that names a directory, by its purpose; that of a fleet has none.
-_OPTION_OF = {
-    "results": "--results-dir",
-    "data": "--data-dir",
-    "history": "--history-dir",
-    "device": "--device",
-}
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-
-
-class FolderLocked(Exception):
-    """Another runner is using the folder."""
 
 
 class RunFolderLost(ResultsError):
     """The folder of a run was removed or changed while the run was measured."""
-
-
-def check_usable(folder: Path, purpose: str) -> None:
-    """Raise ResultsError if a directory cannot be used, or created if it is missing.
-
-    Nothing is created.  The message names the option --PURPOSE-dir.
-    """
-    place = existing_part(folder)
-    fault = ""
-    if not place.is_dir():
-        fault = os.strerror(errno.ENOTDIR)
-    elif not os.access(place, os.W_OK | os.X_OK):
-        fault = os.strerror(errno.EACCES)
-    if place == folder.absolute():
-        fault = fault and "not writable"
-    elif fault:
-        fault = f"cannot create: {fault}"
-    if fault:
-        raise ResultsError(f"{_named(folder, purpose)}: {fault}; {_ANOTHER}")
-
-
-def _named(folder: Path, purpose: str) -> str:
-    """Return a directory with the option that names it; a fleet has none."""
-    option = _OPTION_OF.get(purpose, "")
-    return f"{option} {folder}".strip()
-
-
-@contextmanager
-def sole_user(folder: Path, purpose: str) -> Iterator[None]:
-    """Hold the lock of a directory, which is created.
-
-    What was created is removed again if the block raises and has put nothing there.
-    The kernel releases the lock when the process ends, in whatever way.  Raises
-    FolderLocked if another runner holds it, or the error of check_usable().
-    """
-    check_usable(folder, purpose)
-    new = [p for p in (folder, *folder.absolute().parents) if not os.path.lexists(p)]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        problem = f"cannot create: {reason_of(error)}"
-        raise ResultsError(
-            f"{_named(folder, purpose)}: {problem}; {_ANOTHER}"
-        ) from error
-    try:
-        _lock(fd, folder, purpose)
-        yield
-    except BaseException:
-        for created in new:
-            with suppress(OSError):  # in use, or not empty
-                created.rmdir()
-        raise
-    finally:
-        os.close(fd)
-
-
-def _lock(fd: int, folder: Path, purpose: str) -> None:
-    """Lock a directory that is open.  Raises FolderLocked."""
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # A command that failed may have removed it meanwhile.
-        is_free = os.path.samestat(folder.stat(), os.fstat(fd))
-    except (BlockingIOError, FileNotFoundError):
-        is_free = False
-    if not is_free:
-        option = _OPTION_OF.get(purpose)
-        other = f", or name another with {option}" if option else ""
-        problem = f"{IN_USE} {purpose} directory {folder}; wait for it to end{other}"
-        raise FolderLocked(problem)
 
 
 def _write_all(fd: int, content: bytes) -> None:

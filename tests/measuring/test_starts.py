@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from report.trust.judge import load_run
+from scripts.store.folder_lock import sole_user
 from scripts.store.run_places import WORK_FOLDER
-from scripts.store.run_store import sole_user
 from tests.builders.simple_plans import engine, plan
 from tests.places import ROOT
 from tests.support.command_line import call
@@ -174,7 +174,7 @@ def test_a_directory_that_cannot_be_used_is_named_with_its_option(
     file = lab.root / "file"
     file.touch()
     done = call((*words, str(file / "new")), quiet_machine(FakeExecutor))
-    problem = f"{option} {file / 'new'}: cannot create: Not a directory; choose another"
+    problem = f"{option}: {file / 'new'}: {file} is a file; expected a directory"
     assert done.returncode == 2 and problem in done.stderr
     closed = lab.root / "closed"
     closed.mkdir()

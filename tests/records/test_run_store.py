@@ -19,18 +19,17 @@ from report.model.record import LINES
 from report.model.run_folder import read_current_plan
 from report.terms.documents import ResultsError
 from scripts.planning.disk_room import DiskFull
+from scripts.store.folder_lock import FolderLocked, sole_user
 from scripts.store.run_places import CannotStart, RunPlaces, refuse_shared_folder
 from scripts.store.run_store import (
     AB,
     EVERY_KIND,
-    FolderLocked,
     RunFolder,
     RunFolderLost,
     all_runs,
     create_folder,
     drop_torn_line,
     find_run,
-    sole_user,
 )
 from scripts.store.whole_file import write_whole
 from tests.builders.simple_plans import engine, plan
