@@ -87,7 +87,7 @@ RULES = (
 )
 # Words in capitals and names of runs, which stand for what the reader has.
 _RUN = re.compile(r"(results/)?(RUN\d?|BASE|NEW|20\d{6}(-[\w-]*)?)")
-_BUILDS = {"--a", "--b"}
+_SIDES = ("--a", "--b")
 _NAMES = {
     "SUITE": "quick",
     "mine": "sqlite3",
@@ -113,14 +113,14 @@ def rule_of(words: Sequence[str]) -> Rule | None:
     return None
 
 
-def tried(words: Sequence[str], rule: Rule, build: str) -> list[str]:
+def tried(words: Sequence[str], rule: Rule, builds: Sequence[str]) -> list[str]:
     """Return a command with what is there in the place of what the reader has."""
     names = list(rule.runs)
     result: list[str] = []
     for word in words:
         before = result[-1] if result else ""
-        if before in _BUILDS:
-            word = build
+        if before in _SIDES:
+            word = builds[_SIDES.index(before)]
         elif rule.runs and _RUN.fullmatch(word):
             word = names[0] if len(names) == 1 else names.pop(0)
         elif word.startswith("@-"):

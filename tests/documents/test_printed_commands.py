@@ -113,7 +113,7 @@ def test_its_options_are_read(
 ) -> None:
     """A folder that a verb demands need not be there."""
     assert rule.why or rule.how == "run"
-    words = tried(printed.words[1:], rule, str(BUILD))
+    words = tried(printed.words[1:], rule, (str(BUILD), str(BUILD)))
     command, context = verb_of(words)
     for param in command.params:
         if isinstance(param.type, click.Path):
@@ -122,10 +122,26 @@ def test_its_options_are_read(
         command.make_context(command.name, words, context.parent)
 
 
+@pytest.fixture(scope="session")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """Return this build, and one whose executables have other checksums."""
+    other = tmp_path_factory.mktemp("other") / "drivers"
+    other.mkdir()
+    for path in (BUILD / "drivers").glob("db_bench_*"):
+        if path.suffix != ".why":
+            copy = Path(shutil.copy(path, other))
+            copy.write_bytes(copy.read_bytes() + b"\n")
+    return str(BUILD), str(other.parent)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("printed", "rule"), how("run"))
 def test_it_runs(
-    printed: Printed, rule: Rule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    printed: Printed,
+    rule: Rule,
+    builds: tuple[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     results = tmp_path / "results"
     results.mkdir()
@@ -134,7 +150,7 @@ def test_it_runs(
     monkeypatch.setenv("KVMATRIX_RESULTS_DIR", str(results))
     monkeypatch.setenv("KVMATRIX_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
-    words = tried(printed.words[1:], rule, str(BUILD))
+    words = tried(printed.words[1:], rule, builds)
     for name in {"OLD.json", "NEW.json"} & {*words}:
         call(["report", rule.runs[0], "--format", "google", "-o", name])
     command, _ = verb_of(words.copy())
