@@ -16,7 +16,6 @@ FOR_USERS = (
     "drivers/*.md",
     "drivers/*/ENGINES.md",
     "drivers/plugins/README.md",
-    "scripts/README.md",
     "results/README.md",
 )
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
