@@ -74,3 +74,14 @@ def anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
     plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
     return {words.strip().replace(" ", "-") for words in plain}
+
+
+def test_a_driver_has_as_many_lines_as_the_documents_say() -> None:
+    """The table of engines, which another test compares with the files, has them."""
+    table = (ROOT / "report/docs/ENGINES.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([\w-]+)` .* \| C(?:\+\+)? .* \| (\d+) \|", table, re.M)
+    lines = [int(count) for name, count in rows if not name.startswith("null")]
+    assert len(lines) > 10
+    for name in ("README.md", "CONTRIBUTING.md"):
+        said = re.findall(r"(\d+) to (\d+)\s+lines", (ROOT / name).read_text("utf-8"))
+        assert said == [(str(round(min(lines), -1)), str(round(max(lines), -1)))], name
