@@ -51,7 +51,8 @@ def shell_files() -> list[Path]:
     return sorted(
         path.relative_to(ROOT)
         for path in candidates
-        if path.is_file() and _BASH.match(path.read_bytes()[:80])
+        if path.suffix == ".bash"
+        or (path.is_file() and _BASH.match(path.read_bytes()[:80]))
     )
 
 
