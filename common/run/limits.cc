@@ -51,13 +51,16 @@ constexpr ProcessLimit kProcessLimits[] = {
     {RLIMIT_NPROC, EAGAIN, "create thread", "processes", "-u", false},
 };
 
-std::string InGiB(uint64_t bytes) {
+// Returns a size such as "7.6 GiB".
+std::string SizeText(uint64_t bytes) {
+  const int shift = bytes >= 1 << 30 ? 30 : bytes >= 1 << 20 ? 20 : 10;
+  const char* const unit = shift == 30 ? " GiB" : shift == 20 ? " MiB" : " KiB";
   char text[32];
   std::snprintf(text, sizeof text, "%.1f",
-                static_cast<double>(bytes) / (1 << 30));
+                static_cast<double>(bytes) / (1 << shift));
   std::string number = text;
   if (number.ends_with(".0")) number.resize(number.size() - 2);
-  return number + " GiB";
+  return number + unit;
 }
 
 }  // namespace
@@ -74,12 +77,12 @@ std::string Explained(std::string_view error, uint64_t mapped) {
       continue;
     }
     if (of.resource == RLIMIT_AS && mapped > limit.rlim_cur) {
-      explained += ": cannot map " + InGiB(mapped) + " (--map_size)";
+      explained += ": cannot map " + SizeText(mapped) + " (--map_size)";
     }
-    explained +=
-        "; the limit of " + std::string(of.what) + " is " +
-        (of.in_bytes ? InGiB(limit.rlim_cur) : std::to_string(limit.rlim_cur)) +
-        " (ulimit " + of.option + ")";
+    explained += "; the limit of " + std::string(of.what) + " is " +
+                 (of.in_bytes ? SizeText(limit.rlim_cur)
+                              : std::to_string(limit.rlim_cur)) +
+                 " (ulimit " + of.option + ")";
   }
   return explained;
 }

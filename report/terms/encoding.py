@@ -15,6 +15,9 @@ _MARKS = (
 )
 _REMEDY = "save it as UTF-8"
 _LOOKED_AT = 256  # bytes of a text in which a third are zero if it is UTF-16
+# Errors of calls that reach a limit of the process, and the option that raises it.
+_LIMITS = {errno.EMFILE: "-n", errno.EFBIG: "-f", errno.EAGAIN: "-u"}
+
 
 
 def decoded(content: bytes, *, is_latin: bool = False) -> str:
@@ -75,4 +78,10 @@ def problem_of(error: OSError) -> str:
 
 def reason_of(error: OSError) -> str:
     """Return why something failed; not every OSError comes from the system."""
-    return error.strerror or str(error) or type(error).__name__
+    reason = error.strerror or str(error) or type(error).__name__
+    number = error.errno or 0
+    if number in _LIMITS and reason == os.strerror(number):
+        return (
+            f"{reason}; a limit of this process is reached (ulimit {_LIMITS[number]})"
+        )
+    return reason

@@ -19,7 +19,9 @@ def engines(subject: Subject) -> Finding:
     if not there or (ranked and not any(e.description for e in ranked)):
         return fail(name, f"no engine is usable: {'; '.join(missing[:1])}", _BUILD)
     versions = ", ".join(
-        f"{e.name} {e.description.version}" for e in there if e.description
+        f"{e.name} {e.description.version}"
+        for e in there
+        if e.description and not e.variant_of
     )
     if live:
         state = f"{versions}; slower, with live assertions: {', '.join(live)}"
@@ -28,9 +30,9 @@ def engines(subject: Subject) -> Finding:
         state = f"{versions}; missing: {', '.join(missing)}"
         return warn(name, state, _building(subject))
     if subject.on_request:
-        listed = ", ".join(subject.on_request)
-        more = f"{_SET_UP} --with NAME adds one on request: {listed}"
-        return ok(name, f"{versions}. {more}")
+        count, first = len(subject.on_request), subject.on_request[0]
+        more = f"{count} on request are not built, such as {first}"
+        return ok(name, f"{versions}; {more} ({SET_UP_WITH}{first})")
     return ok(name, versions)
 
 

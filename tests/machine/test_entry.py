@@ -1,5 +1,6 @@
 """Commands in bash: the caller's environment changes nothing, and 1 is a verdict."""
 
+import errno
 import os
 import runpy
 import shutil
@@ -203,6 +204,9 @@ def test_every_error_of_the_system_has_a_reason() -> None:
     reasons = [reason_of(error) for error in errors]
     assert reasons == ["x", "y", "z", "FileNotFoundError"]
     assert problem_of(OSError("y")) == "y"
+    full = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+    assert reason_of(full).endswith("is reached (ulimit -n)")
+    assert "ulimit" not in reason_of(OSError(errno.EFBIG, "larger than 1 MiB"))
     assert problem_of(OSError(2, "x", "path")) == "path: x"
     files = [p for top in ("scripts", "report") for p in (ROOT / top).rglob("*.py")]
     assert [p.name for p in files if "error.strerror" in p.read_text()] == [

@@ -108,11 +108,11 @@ TEST(ProcessLimits, ExplainTheErrorsThatTheyCause) {
   EXPECT_EQ(Explained("std::bad_alloc", 1),
             "std::bad_alloc; the limit of address space is 65536 GiB "
             "(ulimit -v)");
-  const LowLimit size(RLIMIT_FSIZE, rlim_t{3} << 29);
+  const LowLimit size(RLIMIT_FSIZE, rlim_t{3} << 19);
   for (const std::string error : {"File too large", "disk I/O error"}) {
     EXPECT_EQ(Explained(error, 0),
               error +
-                  "; the limit of the size of a file is 1.5 GiB "
+                  "; the limit of the size of a file is 1.5 MiB "
                   "(ulimit -f)");
   }
 }
