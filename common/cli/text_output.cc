@@ -26,11 +26,12 @@ __attribute__((format(printf, 1, 2))) std::string Format(const char* format,
   return line;
 }
 
-std::string SizesText(const Config& config) {
+std::string SizesText(const Config& config, bool compresses) {
   const ValueSizes sizes = SizesOf(config, config.value_size);
   const double key = static_cast<double>(config.key_size);
   const double value = sizes.Mean();
-  const double compressed = value * config.compression_ratio;
+  const double compressed =
+      compresses ? value * config.compression_ratio : value;
   const double num = static_cast<double>(config.num);
   const std::string values =
       sizes.fixed()
@@ -39,13 +40,23 @@ std::string SizesText(const Config& config) {
                    sizes.max(), std::string(SizeLawName(sizes.law())).c_str(),
                    value);
   return Format("Keys:       %.0f bytes each\n", key) +
-         Format("Values:     %s (%.0f bytes after compression)\n",
-                values.c_str(), compressed + 0.5) +
+         Format("Values:     %s", values.c_str()) +
+         (compresses
+              ? Format(" (%.0f bytes after compression)\n", compressed + 0.5)
+              : " (not compressed)\n") +
          Format("Entries:    %.0f\n", num) +
          Format("RawSize:    %.1f MB (estimated)\n",
                 (key + value) * num / kMegabyte) +
          Format("FileSize:   %.1f MB (estimated)\n",
                 (key + compressed) * num / kMegabyte);
+}
+
+// Of loop and flush together, at least a nanosecond in all.
+double MicrosPerOp(const Measurement& m) {
+  const LoopResult& loop = m.run.loop;
+  const uint64_t elapsed_ns = std::max<uint64_t>(loop.loop_ns + m.flush_ns, 1);
+  return static_cast<double>(elapsed_ns) / 1e3 /
+         static_cast<double>(std::max<uint64_t>(loop.operations, 1));
 }
 
 // Returns the number of operations of each type: "500123 read, 499877 update".
@@ -135,6 +146,17 @@ std::string SharesText(const Measurement& m) {
   return text;
 }
 
+// Returns the percentiles of each type of operation of a mix, if there are
+// several.
+std::string TypesLatencyText(const Measurement& m) {
+  std::string text;
+  if (m.run.latency_by_type.size() < 2) return text;
+  for (const auto& [type, latency] : m.run.latency_by_type) {
+    text += "Microseconds per " + type + ":\n" + latency.ToString();
+  }
+  return text;
+}
+
 // Returns the histogram under a heading that says where its latencies begin.
 std::string LatencyText(const Measurement& m) {
   const std::optional<Histogram>& latency = m.run.trace.latency;
@@ -143,11 +165,13 @@ std::string LatencyText(const Measurement& m) {
   const std::string unit = latency->count() == m.run.loop.operations
                                ? "Microseconds per op"
                                : "Microseconds per batch";
+  const std::string buckets = latency->BucketsText() + TypesLatencyText(m);
   if (!service) {
-    return unit + ", service time, closed loop:\n" + latency->ToString();
+    return unit + ", service time, closed loop:\n" + latency->ToString() +
+           buckets;
   }
   return unit + ", from the intended start:\n" + latency->ToString() + unit +
-         ", service time, open loop:\n" + service->ToString();
+         ", service time, open loop:\n" + service->ToString() + buckets;
 }
 
 std::string WarmUpText(const std::optional<Rehearsal>& rehearsal) {
@@ -170,7 +194,7 @@ std::string ProgramText(std::span<const char* const> flags) {
 std::string HeaderText(const Config& config, const Driver& driver) {
   std::string text =
       Format("%s:    version %s\n", driver.name, driver.version().c_str()) +
-      SizesText(config);
+      SizesText(config, config.compression && *driver.codec);
 #ifndef NDEBUG
   text +=
       "WARNING: the harness is built without NDEBUG; results are misleading\n";
@@ -209,20 +233,28 @@ std::string StatLine(const Measurement& m) {
   }
   const LoopResult& loop = m.run.loop;
   const double seconds = static_cast<double>(loop.loop_ns + m.flush_ns) / 1e9;
-  const double operations =
-      static_cast<double>(std::max<uint64_t>(loop.operations, 1));
   std::string rate;
   if (loop.bytes > 0 && m.benchmark->access != Access::kGet &&
       (m.benchmark->access != Access::kSeek || IsMix(*m.benchmark))) {
     rate = Format(" %6.1f MB/s",
                   static_cast<double>(loop.bytes) / kMegabyte / seconds);
   }
-  std::string text =
-      Format("%-12s : %11.3f micros/op;%s%s\n", name.c_str(),
-             seconds * 1e6 / operations, rate.c_str(), Message(m).c_str());
+  std::string text = Format("%-12s : %11.3f micros/op;%s %.0f ops/sec%s\n",
+                            name.c_str(), MicrosPerOp(m), rate.c_str(),
+                            1e6 / MicrosPerOp(m), Message(m).c_str());
   if (m.run.trace.open_loop) text += OpenLoopText(*m.run.trace.open_loop);
   text += WarmUpText(m.rehearsal) + SharesText(m) + LatencyText(m);
   return m.run.writer ? text + WriterText(*m.run.writer) : text;
+}
+
+std::string WarmUpLine(const Measurement& m) {
+  const std::string name(m.benchmark->name);
+  if (m.status != Status::kOk) {
+    return "Warm-up of " + name + ": " + std::string(StatusName(m.status)) +
+           "\n";
+  }
+  return Format("Warm-up of %s: %.3f micros/op, not a result\n", name.c_str(),
+                MicrosPerOp(m));
 }
 
 std::string VersionText(const Driver& driver) {

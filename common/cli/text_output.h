@@ -16,10 +16,14 @@ namespace kvmatrix {
 std::string HeaderText(const Config& config, const Driver& driver);
 
 // Returns db_bench's line for one benchmark: microseconds per operation of loop
-// and flush together, megabytes of 2^20 bytes per second, and a message;
+// and flush together, megabytes of 2^20 bytes per second, operations per
+// second, and a message;
 // further lines for an open loop, shares and latencies.  Of a benchmark that
 // failed it has only the status: the reason is printed to standard error.
 std::string StatLine(const Measurement& measurement);
+
+// Returns the line of a benchmark whose result does not count.
+std::string WarmUpLine(const Measurement& measurement);
 
 // Returns the text of --version.  Like DescribeJson(), it opens two small
 // databases and throws what the engine throws.

@@ -16,6 +16,25 @@ uint64_t Scaled(uint64_t ticks, double ns_per_tick) {
       std::llround(static_cast<double>(ticks) * ns_per_tick));
 }
 
+// A printed bucket, of [start, end) nanoseconds: one of db_bench's steps, of
+// which each decade has sixteen.
+struct Printed {
+  uint64_t start_ns;
+  uint64_t end_ns;
+};
+
+Printed PrintedOf(uint64_t ns) {
+  constexpr uint64_t kSteps[] = {10, 12, 14, 16, 18, 20, 25, 30, 35,
+                                 40, 45, 50, 60, 70, 80, 90, 100};
+  constexpr uint64_t kLongest = 1'000'000'000'000'000'000;
+  uint64_t decade = 1;
+  while (ns >= 100 * decade && decade < kLongest / 100) decade *= 10;
+  const auto end = std::ranges::upper_bound(kSteps, ns / decade);
+  if (end == std::begin(kSteps)) return {0, decade * kSteps[0]};
+  if (end == std::end(kSteps)) return {100 * decade, kLongest};
+  return {decade * end[-1], decade * *end};
+}
+
 std::string Micros(double ns) {
   char text[40];
   std::snprintf(text, sizeof(text), "%.3f", ns / 1e3);
@@ -94,6 +113,33 @@ std::string Histogram::ToString() const {
             (ns ? Micros(static_cast<double>(*ns)) : "-");
   }
   return text + "\n";
+}
+
+std::string Histogram::BucketsText() const {
+  constexpr size_t kWidest = 20;  // marks of all samples
+  std::string text;
+  uint64_t upto = 0;
+  for (size_t i = 0; i < buckets_.size();) {
+    const Printed printed = PrintedOf(buckets_[i].lower_ns);
+    uint64_t count = 0;
+    for (; i < buckets_.size() && buckets_[i].lower_ns < printed.end_ns; ++i) {
+      count += buckets_[i].count;
+    }
+    upto += count;
+    const auto share_of = [this](uint64_t samples) {
+      return static_cast<double>(samples) / static_cast<double>(count_);
+    };
+    char line[120];
+    std::snprintf(line, sizeof(line), "[ %12s, %12s ) %10llu %7.3f%% %7.3f%% ",
+                  Micros(static_cast<double>(printed.start_ns)).c_str(),
+                  Micros(static_cast<double>(printed.end_ns)).c_str(),
+                  static_cast<unsigned long long>(count), 100 * share_of(count),
+                  100 * share_of(upto));
+    text += line;
+    text.append(std::lround(kWidest * share_of(count)), '#');
+    text += "\n";
+  }
+  return text;
 }
 
 }  // namespace kvmatrix

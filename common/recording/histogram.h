@@ -61,6 +61,10 @@ class Histogram {
   // too few samples.
   std::string ToString() const;
 
+  // Returns the samples in wider buckets, a line for each that has any: its
+  // ends in microseconds, the count, its share, and that of all up to it.
+  std::string BucketsText() const;
+
  private:
   using Grid = LogLinear<7>;
 

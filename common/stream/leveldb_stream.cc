@@ -113,26 +113,25 @@ std::string DifferenceNotes(const Config& config) {
   if (config.stream != StreamKind::kOwn) return "";
   std::string text;
   const auto note = [&](auto concerns, const char* what) {
-    if (std::ranges::any_of(config.benchmarks, concerns)) {
-      text += std::string("note: unlike in LevelDB's db_bench, ") + what + "\n";
-    }
+    if (std::ranges::none_of(config.benchmarks, concerns)) return;
+    text += (text.empty() ? "" : "; ") + std::string(what);
   };
   note([](const Benchmark* b) { return b->key_order == KeyOrder::kUniform; },
-       "each benchmark draws random keys from a 64-bit stream of its own");
+       "random keys are a benchmark's own");
   note(
       [](const Benchmark* b) {
         return b->kind == Kind::kWrite && b->num_divisor > 1 &&
                b->key_order == KeyOrder::kUniform;
       },
-      "a short fill draws from as many keys as it writes, not from --num");
+      "a short fill draws from as many keys as it writes");
   note([](const Benchmark* b) { return b->kind == Kind::kWrite; },
-       "no two values share bytes; the time of a writing benchmark includes a "
-       "flush, and the database settles after it (unless --settle=false)");
+       "writes include a flush, after which the database settles");
   note([](const Benchmark* b) { return b->kind == Kind::kRead; },
-       "each benchmark reopens the database, and every byte is verified");
-  if (!text.empty())
-    text += "note: --stream=leveldb uses LevelDB's own keys and values\n";
-  return text;
+       "each read benchmark reopens the database");
+  if (text.empty()) return "";
+  return "note: unlike in LevelDB's db_bench, which --stream=leveldb "
+         "replays: " +
+         text + "\n";
 }
 
 }  // namespace kvmatrix

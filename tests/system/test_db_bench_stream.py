@@ -45,7 +45,7 @@ def rows(engine: str, folder: Path, stream: str, benchmarks: str) -> dict[str, i
 
 def found_counts(text: str) -> list[str]:
     return re.findall(
-        r"^readrandom +: .*micros/op; (\(\d+ of \d+ found\))$", text, re.M
+        r"^readrandom +: .*micros/op; \d+ ops/sec (\(\d+ of \d+ found\))$", text, re.M
     )
 
 

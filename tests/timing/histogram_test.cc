@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <sstream>
 #include <vector>
 
 #include "common/random/random.h"
@@ -138,6 +140,41 @@ TEST(Histogram, PrintsADashForAPercentileWithTooFewSamples) {
             "Count: 501  Average: 0.105  Min: 0.100  Max: 2.500\n"
             "Percentiles:  P50: 0.100  P90: 0.100  P99: -  P99.9: -"
             "  P99.99: -\n");
+}
+
+TEST(Histogram, PrintsWideBucketsWithTheirShares) {
+  TickHistogram recorded;
+  for (int i = 0; i < 3; ++i) recorded.Add(1'210);
+  recorded.Add(1'390);
+  for (int i = 0; i < 4; ++i) recorded.Add(7);
+  EXPECT_EQ(
+      Histogram(recorded, 1).BucketsText(),
+      "[        0.000,        0.010 )          4  50.000%  50.000% ##########\n"
+      "[        1.200,        1.400 )          4  50.000% 100.000% "
+      "##########\n");
+  EXPECT_EQ(Histogram(TickHistogram(), 1).BucketsText(), "");
+}
+
+// Each sample is in one bucket, and the buckets ascend without overlap.
+TEST(Histogram, PrintsEverySampleOnce) {
+  TickHistogram recorded;
+  for (uint64_t ns = 1; ns < 1'000'000'000'000; ns += ns / 7 + 1) {
+    recorded.Add(ns);
+  }
+  std::istringstream lines(Histogram(recorded, 1).BucketsText());
+  uint64_t samples = 0;
+  double last_end = 0, start = 0, end = 0;
+  uint64_t count = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ASSERT_EQ(
+        std::sscanf(line.c_str(), "[ %lf, %lf ) %lu", &start, &end, &count), 3)
+        << line;
+    EXPECT_GE(start, last_end);
+    EXPECT_GT(end, start);
+    last_end = end;
+    samples += count;
+  }
+  EXPECT_EQ(samples, recorded.count());
 }
 
 }  // namespace
