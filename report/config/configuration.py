@@ -23,6 +23,7 @@ from report.config.sweep_config import check_not_swept
 from report.config.toml_table import (
     ConfigError,
     TomlTable,
+    as_number,
     known,
     read_flags,
     read_toml,
@@ -36,7 +37,7 @@ from report.terms.limits import (
     MOST_REPETITIONS,
 )
 from report.terms.rulebook import FLAGS, SCENARIO_FLAGS
-from report.terms.units import UnitError, parse_duration
+from report.terms.units import SECONDS
 
 _MOST_THREADS = int(FLAGS["threads"].most)
 
@@ -240,12 +241,9 @@ def published_names() -> tuple[str, ...]:
 
 def _duration(table: TomlTable, key: str, default: str) -> float:
     text = table.values.get(key, default)
-    if not isinstance(text, str):
-        raise table.wrong(key, 'a duration in quotes, such as "30s"')
-    try:
-        seconds = parse_duration(text)
-    except UnitError as error:
-        raise ConfigError(table.file, table.at(key), str(error)) from error
+    seconds = as_number(table, key, text, SECONDS)
+    if type(seconds) not in (int, float):
+        raise table.wrong(key, 'a duration such as 30 or "30s"')
     if seconds <= 0:
         raise ConfigError(table.file, table.at(key), f"{text!r} must be positive")
     if seconds > LONGEST_TIMEOUT_S:
@@ -253,4 +251,4 @@ def _duration(table: TomlTable, key: str, default: str) -> float:
             f"{text!r} is too large; expected at most {LONGEST_TIMEOUT_S / 3600:g}h"
         )
         raise ConfigError(table.file, table.at(key), problem)
-    return seconds
+    return float(seconds)

@@ -1,6 +1,6 @@
 """Reading the table [regime] of a scenario: memory, disk and cache of its processes."""
 
-from report.config.toml_table import ConfigError, TomlTable, known
+from report.config.toml_table import ConfigError, TomlTable, as_number, known
 from report.terms.regime import (
     CACHES,
     COLD,
@@ -10,7 +10,7 @@ from report.terms.regime import (
     WARM,
     Regime,
 )
-from report.terms.units import UnitError, parse_size
+from report.terms.units import BYTES
 
 _OF_DEVICE = ("device_size", "file_system", "read_ahead", "steady")
 _KEYS = ("cache", "memory_limit", "device", *_OF_DEVICE)
@@ -83,14 +83,10 @@ def _size(table: TomlTable, key: str, default: int, least: int) -> int:
     """Return a size in bytes."""
     if key not in table.values:
         return default
-    expected = 'a size such as "64MiB", in quotes'
     value = table.values[key]
-    if not isinstance(value, str):
-        raise table.wrong(key, expected)
-    try:
-        size_bytes = parse_size(value)
-    except UnitError as error:
-        raise ConfigError(table.file, table.at(key), str(error)) from error
+    size_bytes = as_number(table, key, value, BYTES)
+    if type(size_bytes) is not int:
+        raise table.wrong(key, 'a size such as "64MiB"')
     if not least <= size_bytes <= _MOST_BYTES:
         fault = "too small" if size_bytes < least else "too large"
         accepted = f"{least >> 20} MiB to 16 TiB" if least else "at most 16 TiB"

@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,13 @@ from report.terms.limits import (
     MOST_TEXT_CHARS,
     MOST_TITLE_CHARS,
 )
-from report.terms.rulebook import SCENARIO_FLAGS, Flag, FlagRule
+from report.terms.rulebook import SCENARIO_FLAGS, Flag
 from report.terms.text_table import printable, visible
-from report.terms.units import UnitError, parse_duration, parse_size
+from report.terms.units import COUNT, UnitError, parse
 
 _MOST_LISTED = 12  # names in an error
 _SHOWN_CHARS = 100
+_MOST_SHOWN = Fraction(10**30)  # a larger number is shown as this one
 _EXPECTED_CHARS = 300
 _PROBLEM_CHARS = _SHOWN_CHARS + _EXPECTED_CHARS
 
@@ -158,17 +160,17 @@ class TomlTable:
             raise self.wrong(key, 'a list of strings, such as ["a", "b"]')
         if not all(isinstance(item, str) for item in value):
             raise self.wrong(key, 'a list of strings, such as ["a", "b"]')
-        if len(set(value)) != len(value):
+        if len({item.strip() for item in value}) != len(value):
             raise self.wrong(key, "a list without duplicates")
         if default is None and not value:
             raise self.wrong(key, "a non-empty list")
-        return tuple(value)
+        return tuple(item.strip() for item in value)
 
     def count(
         self, key: str, default: int, least: int = 1, most: int | None = None
     ) -> int:
         """Return an integer from `least` to `most`."""
-        value = self.values.get(key, default)
+        value = as_number(self, key, self.values.get(key, default))
         if type(value) is not int or value < least or (most and value > most):
             within = f"from {least:,} to {most:,}" if most else f"of at least {least:,}"
             raise self.wrong(key, f"an integer {within}", least, most)
@@ -314,9 +316,12 @@ def read_flag(table: TomlTable, key: str, value: Any) -> Flag:
         return value
     if rule.choices and isinstance(value, str):
         known(table, key, value, rule.choices, "value")
-    read = _quantity(table, key, value, rule) if rule.is_quantity else value
+    read = value
+    if rule.type not in ("bool", "string"):
+        read = as_number(table, key, value, rule.measure)
     if not rule.accepts(read):
-        raise table.wrong(key, rule.accepted, rule.least, rule.most)
+        shown = TomlTable(table.file, table.path, {key: read})
+        raise shown.wrong(key, rule.accepted, rule.least, rule.most)
     return float(read) if rule.type == "double" else read
 
 
@@ -330,10 +335,23 @@ def read_flags(table: TomlTable, only: Iterable[str] | None = None) -> dict[str,
     }
 
 
-def _quantity(table: TomlTable, key: str, value: Any, rule: FlagRule) -> Flag:
+def as_number(table: TomlTable, key: str, value: Any, measure: str = COUNT) -> Any:
+    """Return the number that a text is, an integer if it is whole; else the value.
+
+    Raises ConfigError if the text is not a size or a duration where one is expected.
+    """
+    if isinstance(value, float):
+        return (
+            int(value) if value.is_integer() and abs(value) <= MOST_INTEGER else value
+        )
     if not isinstance(value, str):
-        raise table.wrong(key, rule.accepted)
+        return value
     try:
-        return parse_size(value) if rule.unit == "bytes" else parse_duration(value)
+        number = parse(value, measure)
     except UnitError as error:
+        if measure == COUNT:
+            return value  # the caller knows the range
         raise ConfigError(table.file, table.at(key), str(error)) from error
+    if number.denominator == 1 and abs(number) <= MOST_INTEGER:
+        return int(number)
+    return float(max(min(number, _MOST_SHOWN), -_MOST_SHOWN))

@@ -1,10 +1,9 @@
 """The values that options accept: lists, durations, names with a nearest match."""
 
 import fnmatch
-import math
 import re
 from collections.abc import Iterable, Sequence
-from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from typing import Any
 
 import click
@@ -12,12 +11,20 @@ import click
 from report.config.toml_table import nearest, unknown
 from report.terms.rulebook import FLAGS
 from report.terms.text_table import one_line
-from report.terms.units import UnitError, parse_duration
+from report.terms.units import COUNT, UnitError, parse, parse_duration, parse_number
 
 _LABEL_CHARS = 100
 MOST_ENTRIES = int(FLAGS["num"].most)
-_MOST_DIGITS = 20  # of a number that is parsed
 _PERCENTAGE = re.compile(r"\s*(\d{1,20}(?:\.\d{1,6})?)\s*%\s*", re.ASCII)
+
+
+def _integer(text: str) -> Fraction | None:
+    """Return the integer of 5000, 5_000, 5e3 or 5k; None if the text is not one."""
+    try:
+        number = parse(text, COUNT)
+    except UnitError:
+        return None
+    return number if number.denominator == 1 else None
 
 
 class DurationType(click.ParamType[float]):
@@ -34,7 +41,7 @@ class DurationType(click.ParamType[float]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """Return the seconds of a text such as 30s."""
+        """Return the seconds of a text such as 30 or 30s."""
         if isinstance(value, float):
             return value
         try:
@@ -51,7 +58,7 @@ class DurationType(click.ParamType[float]):
 
 def _outside(
     text: object,
-    number: Decimal | float,
+    number: Fraction | float,
     least: float,
     most: float | None,
     accepted: str,
@@ -81,14 +88,15 @@ class IntegerType(click.ParamType[int]):
         ctx: click.Context | None,
     ) -> int:
         """Return the integer of a text such as 12."""
-        try:
-            number = int(value)
-        except ValueError:
+        if isinstance(value, int):
+            return value
+        number = _integer(value)
+        if number is None:
             expected = f"expected {self.accepted}"
             self.fail(f"{value!r} is not an integer; {expected}", param, ctx)
         if problem := _outside(value, number, self._least, self._most, self.accepted):
             self.fail(problem, param, ctx)
-        return number
+        return int(number)
 
 
 class ChoiceType(click.Choice[str]):
@@ -99,21 +107,8 @@ class ChoiceType(click.Choice[str]):
         return unknown("value", str(value), map(str, self.choices))
 
 
-def _count(text: str) -> Decimal | None:
-    """Return the integer of 5000, 5_000 or 5e3; None if the text is not one."""
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    if not number.is_finite() or number.adjusted() < -_MOST_DIGITS:
-        return None
-    if number.adjusted() > _MOST_DIGITS:
-        return number  # beyond every range; int() of it could take minutes
-    return number if number == int(number) else None
-
-
 class CountType(click.ParamType[int]):
-    """A count of entries, 1 to 10^16: 5000, 5_000 or 5e3."""
+    """A count of entries, 1 to 10^16: 5000, 5_000, 5e3 or 5k."""
 
     name = "count"
 
@@ -126,9 +121,9 @@ class CountType(click.ParamType[int]):
         """Return the number of a text such as 1e9."""
         if isinstance(value, int):
             return value
-        number = _count(value)
+        number = _integer(value)
         if number is None:
-            expected = "expected 1 to 10^16, such as 5000 or 1e9"
+            expected = "expected 1 to 10^16, such as 5000, 1e9 or 1M"
             self.fail(f"{value!r} is not a count; {expected}", param, ctx)
         if problem := _outside(value, number, 1, MOST_ENTRIES, "1 to 10^16"):
             self.fail(problem, param, ctx)
@@ -183,10 +178,8 @@ class RateType(click.ParamType[float]):
         rule = FLAGS["rate"]
         accepted = f"{rule.least:g} to {rule.most:,.0f} operations per second"
         try:
-            rate = float(value)
-        except ValueError:
-            rate = math.nan
-        if math.isnan(rate):
+            rate = value if isinstance(value, float) else parse_number(value)
+        except UnitError:
             self.fail(f"{value!r} is not a rate; expected {accepted}", param, ctx)
         if problem := _outside(value, rate, rule.least, rule.most, accepted):
             self.fail(problem, param, ctx)

@@ -72,18 +72,10 @@ def _memory_limit(
 
 
 def _written(rule: FlagRule, text: str) -> Flag:
-    """Return a text as a scenario file would have it: true, 4, 0.5 or "4MiB"."""
+    """Return a text as a scenario file would have it: true, or a text."""
     if rule.type == "bool":
         return {"true": True, "false": False}.get(text, text)
-    if rule.type == "string" or rule.is_quantity:
-        return text
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    if not abs(number) <= _MOST:
-        return text
-    return int(number) if number.is_integer() else number
+    return text
 
 
 def stacked(*decorators: Decorator) -> Decorator:

@@ -85,7 +85,7 @@ def test_a_suite_has_latency_and_no_control_by_default(tmp_path: Path) -> None:
         ('latency_repetitions = "yes"', "an integer from 0 to 10,000"),
         ('control = "onne"', "did you mean 'one'"),
         ("control = 7", "expected a string"),
-        ("timeout = 5", 'expected a duration in quotes, such as "30s"'),
+        ("timeout = true", 'expected a duration such as 30 or "30s"'),
         ("[override]\nrate = true", "from 0.01 to 1,000,000,000"),
         ('[override]\nrate = "fast"', "from 0.01 to 1,000,000,000"),
         ("[override]\nrate = 1e10", "from 0.01 to 1,000,000,000"),
@@ -171,8 +171,8 @@ def test_some_flags_of_the_command_line_take_the_place_of_passes(
         ("base", "num = true", "base.toml", "num", "true is not valid; expected an"),
         ("base", 'sync = "yes"', "base.toml", "sync", "true or false"),
         ("base", 'cache_size = "4MB"', "base.toml", "cache_size", "MiB"),
-        ("base", "cache_size = 4", "base.toml", "cache_size", "4MiB"),
-        ("base", 'duration = "4 s m"', "base.toml", "duration", "30s"),
+        ("base", 'cache_size = "4M"', "base.toml", "cache_size", "'MiB'"),
+        ("base", 'duration = "4 s m"', "base.toml", "duration", "10s"),
         ("base", "compression_ratio = 2", "base.toml", "compression_ratio", "0 to 1"),
         ("base", "compression_ratio = -0.1", "base.toml", "compression_ratio",
          "0 to 1"),
@@ -187,7 +187,7 @@ def test_some_flags_of_the_command_line_take_the_place_of_passes(
         ("base", "value_size = 1073741825", "base.toml", "value_size", "1,073,741,824"),
         ("base", 'cache_size = "-1MiB"', "base.toml", "cache_size", "MiB"),
         ("base", 'cache_size = "9999999999GiB"', "base.toml", "cache_size", "at most"),
-        ("base", 'duration = "-1s"', "base.toml", "duration", "30s"),
+        ("base", 'duration = "-1s"', "base.toml", "duration", "10s"),
         ("base", 'duration = "300000h"', "base.toml", "duration", "at most"),
         ("suite", "[override]\nreads = 0", "all.toml", "override.reads", "or -1"),
         ("base", 'extends = "bass"', "base.toml", "extends", "no base scenario is"),
@@ -266,7 +266,7 @@ def test_a_flag_of_one_engine_is_checked_against_its_executable(
     assert message in caught.value.problem
 
 
-@pytest.mark.parametrize("text", ["4", "4 mib", "MiB", "-1MiB", "0.3B", "1e3KiB"])
+@pytest.mark.parametrize("text", ["4M", "4 mib", "MiB", "1 MiB 2", "0.3B", "1eKiB"])
 def test_an_invalid_size_is_refused(text: str) -> None:
     with pytest.raises(UnitError):
         parse_size(text)

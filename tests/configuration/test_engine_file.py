@@ -83,7 +83,7 @@ def test_a_folder_that_is_none_is_an_error_of_its_own(tmp_path: Path) -> None:
     [
         ('toolchain = "cobol"', "toolchain: unknown toolchain 'cobol'"),
         ("setup_s = -1", "setup_s: -1 is too small"),
-        ('setup_mb = "1"', "setup_mb: '1' is not valid"),
+        ('setup_mb = "x"', "setup_mb: 'x' is not valid"),
         ("library = 1", "library: 1 is not valid"),
         ('library = [{package = "libz-dev"}]', "'link' is missing"),
         ('library = [{package = "a b", link = "z"}]', "package: 'a b' is not valid"),

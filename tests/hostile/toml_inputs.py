@@ -40,7 +40,7 @@ TEXTS = (
 
 
 def _flag_rules(rule: FlagRule) -> Rules:
-    if rule.is_quantity or rule.type == "string":
+    if rule.measure or rule.type == "string":
         text: Rules = {"type": "string"}
         return {**text, "enum": list(rule.choices)} if rule.choices else text
     if rule.type == "bool":
