@@ -1,9 +1,10 @@
 #include "common/cli/after_list.h"
 
-#include <charconv>
 #include <string>
 
+#include "common/cli/foreign_words.h"
 #include "common/random/thread_share.h"
+#include "common/spec/number.h"
 #include "common/spec/quantities.h"
 
 namespace kvmatrix {
@@ -17,9 +18,10 @@ namespace {
           "per thread, such as 2500+2500");
 }
 
-// A thread of a writing benchmark writes at most its share of the entries.
+// A thread writes at most its share of the entries, unless time alone ended it.
 void RequirePossible(const Benchmark& benchmark, const Config& config,
                      const std::vector<uint64_t>& operations) {
+  if (MayEndByTime(benchmark, config)) return;
   const uint64_t entries = EntriesOf(benchmark, config);
   for (uint64_t thread = 0; thread < operations.size(); ++thread) {
     const uint64_t most =
@@ -45,13 +47,10 @@ std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
   // Split() drops an empty word at the end.
   if (text.ends_with('+')) RefuseCounts(text);
   for (const std::string_view digits : Split(text, '+')) {
-    uint64_t& count = operations.emplace_back();
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), count);
-    if (error != std::errc() || end != digits.data() + digits.size()) {
-      RefuseCounts(text);
-    }
-    if (count > kMaxKeys) {
+    const std::optional<uint64_t> count = ParseCount(digits);
+    if (!count) RefuseCounts(text);
+    operations.push_back(*count);
+    if (*count > kMaxKeys) {
       throw UsageError("after", std::string(benchmark.name) + ":" +
                                     std::string(digits) +
                                     " exceeds 10^16 operations, the most that "
@@ -68,32 +67,99 @@ std::vector<uint64_t> OperationsOf(const Benchmark& benchmark,
   return operations;
 }
 
-}  // namespace
-
-std::vector<std::string_view> SplitList(std::string_view flag,
-                                        std::string_view list) {
-  std::vector<std::string_view> words = Split(list);
-  if (words.size() <= kMaxListed) return words;
+[[noreturn]] void RefuseTimes(std::string_view flag, std::string_view word) {
   throw UsageError(std::string(flag),
-                   "expected at most " + std::to_string(kMaxListed) +
-                       " benchmarks, not " + std::to_string(words.size()));
+                   "'" + std::string(word) +
+                       "': expected [X3] for three times, [W2] for two more "
+                       "before them that do not count, or [X3-W2]; at most " +
+                       std::to_string(kMaxListed));
 }
 
-const Benchmark* RequireBenchmark(std::string_view flag,
-                                  std::string_view name) {
-  if (const Benchmark* benchmark = FindBenchmark(name)) return benchmark;
-  std::string problem = "unknown benchmark '" + std::string(name) +
-                        "'; --help lists the benchmarks";
-  throw UsageError(std::string(flag), problem);
+// How often a benchmark is run.
+struct Times {
+  uint64_t results = 1;
+  uint64_t warm_ups = 0;
+};
+
+// Reads "X3-W2".
+Times TimesOf(std::string_view flag, std::string_view word,
+              std::string_view text) {
+  Times times;
+  for (const std::string_view part : Split(text, '-')) {
+    const bool repeats = part.starts_with('X');
+    uint64_t& count = repeats ? times.results : times.warm_ups;
+    if (!repeats && !part.starts_with('W')) RefuseTimes(flag, word);
+    const std::optional<uint64_t> number = ParseCount(part.substr(1));
+    if (!number || *number == 0 || *number > kMaxListed) {
+      RefuseTimes(flag, word);
+    }
+    count = *number;
+  }
+  if (text.empty() || text.ends_with('-')) RefuseTimes(flag, word);
+  return times;
+}
+
+}  // namespace
+
+std::vector<ListedWord> SplitList(std::string_view flag,
+                                  std::string_view list) {
+  std::vector<ListedWord> words;
+  for (const std::string_view part : Split(list)) {
+    std::string_view word = Trimmed(part);
+    Times times;
+    if (const size_t bracket = word.find('[');
+        bracket != word.npos && word.ends_with(']')) {
+      const size_t end = word.size() - 1;
+      times = TimesOf(flag, word, word.substr(bracket + 1, end - bracket - 1));
+      word = Trimmed(word.substr(0, bracket));
+    }
+    for (uint64_t i = 0; i < times.warm_ups; ++i) words.push_back({word, true});
+    for (uint64_t i = 0; i < times.results; ++i) words.push_back({word});
+    if (words.size() <= kMaxListed) continue;
+    throw UsageError(std::string(flag),
+                     "expected at most " + std::to_string(kMaxListed) +
+                         " benchmarks, with those that are repeated");
+  }
+  return words;
+}
+
+std::vector<std::string> UnknownIn(std::string_view flag,
+                                   std::string_view list) {
+  std::vector<std::string> lines;
+  std::string_view last;
+  for (const ListedWord& listed : SplitList(flag, list)) {
+    std::string_view name = listed.word;
+    if (flag == "after") name = name.substr(0, name.find(':'));
+    if (FindBenchmark(name) != nullptr || name == last) continue;
+    last = name;
+    const std::string advice = AdviceOnBenchmark(name);
+    lines.push_back("unknown benchmark '" + std::string(name) + "'" +
+                    (advice.empty() ? "" : ": " + advice));
+  }
+  return lines;
+}
+
+void RequireKnown(std::string_view flag, std::string_view list) {
+  const std::vector<std::string> lines = UnknownIn(flag, list);
+  constexpr std::string_view kHelp = "; --help lists the benchmarks";
+  if (lines.size() == 1) {
+    throw UsageError(std::string(flag), lines.front() + std::string(kHelp));
+  }
+  if (lines.empty()) return;
+  throw UsageError("--" + std::string(flag) + ": " +
+                       std::to_string(lines.size()) + " unknown benchmarks" +
+                       std::string(kHelp),
+                   lines);
 }
 
 std::vector<AppliedBenchmark> ParseAfterList(std::string_view list,
                                              const Config& config) {
   std::vector<AppliedBenchmark> applied;
   bool filled = false;
-  for (const std::string_view word : SplitList("after", list)) {
+  RequireKnown("after", list);
+  for (const ListedWord& listed : SplitList("after", list)) {
     const Benchmark& benchmark =
-        *applied.emplace_back(ParseAfterWord(word, config)).benchmark;
+        *applied.emplace_back(ParseAfterWord(listed.word, config)).benchmark;
     if (benchmark.kind == Kind::kPrimitive) continue;
     filled |= benchmark.prepare == Prepare::kFresh;
     if (filled) continue;
@@ -109,7 +175,7 @@ std::vector<AppliedBenchmark> ParseAfterList(std::string_view list,
 
 AppliedBenchmark ParseAfterWord(std::string_view word, const Config& config) {
   const size_t colon = word.find(':');
-  const Benchmark* benchmark = RequireBenchmark("after", word.substr(0, colon));
+  const Benchmark* benchmark = FindBenchmark(word.substr(0, colon));
   if (!Changes(*benchmark) && config.stream == StreamKind::kOwn) {
     throw UsageError("after", std::string(benchmark->name) +
                                   " does not write; leave it out");

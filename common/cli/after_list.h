@@ -4,6 +4,7 @@
 #ifndef COMMON_CLI_AFTER_LIST_H_
 #define COMMON_CLI_AFTER_LIST_H_
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,14 +32,25 @@ inline std::vector<std::string_view> Split(std::string_view list,
   return words;
 }
 
-// The same for the value of `flag`.  Throws UsageError if the list has more
-// than kMaxListed words.
-std::vector<std::string_view> SplitList(std::string_view flag,
-                                        std::string_view list);
+// A word of a list of benchmarks, without blanks around it.
+struct ListedWord {
+  std::string_view word;
+  bool is_warm_up = false;  // its result does not count
+};
 
-// Returns the benchmark called `name`.  Throws UsageError, which names `flag`
-// and lists all benchmarks, if there is none.
-const Benchmark* RequireBenchmark(std::string_view flag, std::string_view name);
+// Returns the words of the value of `flag`, each as often as it says:
+// "readrandom[X3-W1]" is readrandom four times, of which the first is a
+// warm-up.  Throws UsageError if the list has more than kMaxListed words, or if
+// it says how often in another way.
+std::vector<ListedWord> SplitList(std::string_view flag, std::string_view list);
+
+// Returns a line for each word that does not begin with the name of a
+// benchmark: what it is elsewhere, or the nearest name.
+std::vector<std::string> UnknownIn(std::string_view flag,
+                                   std::string_view list);
+
+// Throws UsageError with all of these lines, if there are any.
+void RequireKnown(std::string_view flag, std::string_view list);
 
 // Parses a list of words as ParseAfterWord() accepts them, in the order in
 // which the benchmarks were run.  Throws UsageError if the first of them does
@@ -48,7 +60,8 @@ std::vector<AppliedBenchmark> ParseAfterList(std::string_view list,
 
 // Parses "overwrite", "overwrite:5000" (stopped after 5,000 operations) or
 // "overwrite:2500+2500" (by each of two threads).  Without a number, one thread
-// has completed the benchmark.  Throws UsageError.
+// has completed the benchmark.  Throws UsageError.  REQUIRES: the benchmark is
+// known
 AppliedBenchmark ParseAfterWord(std::string_view word, const Config& config);
 
 }  // namespace kvmatrix

@@ -17,8 +17,24 @@ namespace {
     return value;                                                \
   }
 
+// The flag of the same name as a field of Config.
+#define CONFIG(member) .name = #member, .field = FIELD(config.member)
+
 #define PROCESS(member, its_help) \
   {.name = #member, .field = FIELD(member), .group = kProcess, .help = its_help}
+#define PROCESS_CONFIG(member, its_help) \
+  {CONFIG(member), .group = kProcess, .help = its_help}
+
+// A bound of the sizes of values.
+#define SIZE_BOUND(member, its_help)                            \
+  {CONFIG(member),                                              \
+   .group = kValues,                                            \
+   .help = its_help,                                            \
+   .range = {0, ValueSizes::kLargest},                          \
+   .unit = "bytes each",                                        \
+   .only_with = {"value_size_distribution_type", kOfManySizes}, \
+   .not_replayed = kNothingLikeIt,                              \
+   .option = #member}
 
 // A flag of mixgraph is named as its parameter is.
 #define MIXGRAPH(parameter, its_group, its_range, its_help) \
@@ -94,11 +110,8 @@ Names Streams() {
 
 const Flag kFlags[] = {
     PROCESS(benchmarks, "benchmarks to run, in this order"),
-    {.name = "num",
-     .field = FIELD(config.num),
-     .group = kWorkload,
-     .help = "number of entries in the database",
-     .range = {1, kMaxKeys},
+    {CONFIG(num), .group = kWorkload,
+     .help = "number of entries in the database", .range = {1, kMaxKeys},
      .option = "num"},
     {.name = "reads",
      .field = FIELD(reads),
@@ -108,7 +121,9 @@ const Flag kFlags[] = {
      .option = "reads",
      .by_benchmark = true,
      .option_value = OPTION(config.reads)},
-    SECONDS(duration, "time limit of a benchmark, in seconds; 0 means none",
+    SECONDS(duration,
+            "time limit of a benchmark; 0 means none. Without --reads, it "
+            "alone ends gets, seeks, overwrites, random deletes and mixes",
             nullptr, false),
     SECONDS(min_time,
             "repeat the benchmark in passes until its loops and flushes have "
@@ -123,11 +138,8 @@ const Flag kFlags[] = {
      .choices = Streams,
      .option = "stream",
      .option_value = OPTION(std::string(StreamName(config.stream)))},
-    {.name = "key_size",
-     .field = FIELD(config.key_size),
-     .group = kKeys,
-     .help = "size of a key, in bytes",
-     .range = {KeyShape::kSmallest, KeyShape::kLargest},
+    {CONFIG(key_size), .group = kKeys, .help = "size of a key",
+     .range = {KeyShape::kSmallest, KeyShape::kLargest}, .unit = "bytes each",
      .option = "key_size"},
     {.name = "key_format",
      .field = FIELD(key_format),
@@ -152,13 +164,10 @@ const Flag kFlags[] = {
      .range = {0.01, 10},
      .only_with = {"key_distribution", kByTheta},
      .option = "zipf_theta"},
-    {.name = "value_size",
-     .field = FIELD(config.value_size),
-     .group = kValues,
-     .help = "size of a value, in bytes; the mean if sizes vary",
-     .range = {0, ValueSizes::kLargest, kNone, 1},
-     .option = "value_size",
-     .by_benchmark = true,
+    {CONFIG(value_size), .group = kValues,
+     .help = "size of a value; the mean if sizes vary",
+     .range = {0, ValueSizes::kLargest, kNone, 1}, .unit = "bytes each",
+     .option = "value_size", .by_benchmark = true,
      .option_value = OPTION(ValueSizeOf(benchmark, config))},
     {.name = "value_size_distribution_type",
      .field = FIELD(value_size_distribution_type),
@@ -171,52 +180,25 @@ const Flag kFlags[] = {
      .not_replayed = kNothingLikeIt,
      .option = "value_size_distribution_type",
      .option_value = OPTION(std::string(SizeLawName(config.value_size_law)))},
-    {.name = "value_size_min",
-     .field = FIELD(config.value_size_min),
-     .group = kValues,
-     .help = "smallest size, in bytes; 0 derives it from --value_size",
-     .range = {0, ValueSizes::kLargest},
-     .only_with = {"value_size_distribution_type", kOfManySizes},
-     .not_replayed = kNothingLikeIt,
-     .option = "value_size_min"},
-    {.name = "value_size_max",
-     .field = FIELD(config.value_size_max),
-     .group = kValues,
-     .help = "largest size, in bytes; 0 derives it from --value_size",
-     .range = {0, ValueSizes::kLargest},
-     .only_with = {"value_size_distribution_type", kOfManySizes},
-     .not_replayed = kNothingLikeIt,
-     .option = "value_size_max"},
-    {.name = "compression_ratio",
-     .field = FIELD(config.compression_ratio),
-     .group = kValues,
+    SIZE_BOUND(value_size_min, "smallest size; 0 derives it from --value_size"),
+    SIZE_BOUND(value_size_max, "largest size; 0 derives it from --value_size"),
+    {CONFIG(compression_ratio), .group = kValues,
      .help = "size to which a simple compressor shrinks a value, as a fraction "
              "of its size",
-     .range = {0, 1},
-     .option = "compression_ratio"},
-    {.name = "batch_size",
-     .field = FIELD(config.batch_size),
-     .group = kWorkload,
+     .range = {0, 1}, .option = "compression_ratio"},
+    {CONFIG(batch_size), .group = kWorkload,
      .help = "entries written as one atomic batch",
-     .range = {1, kMaxBatchEntries},
-     .not_replayed = kNothingLikeIt,
-     .option = "batch_size",
-     .by_benchmark = true,
+     .range = {1, kMaxBatchEntries}, .not_replayed = kNothingLikeIt,
+     .option = "batch_size", .by_benchmark = true,
      .option_value = OPTION(BatchSizeOf(benchmark, config))},
-    {.name = "transactions",
-     .field = FIELD(config.transactions),
-     .group = kWorkload,
+    {CONFIG(transactions), .group = kWorkload,
      .help =
          "approximate number of batches: each has the entries of the "
          "benchmark divided by this number, rounded down, but at least one; "
          "0 means batches of --batch_size",
-     .range = {0, kMaxKeys},
-     .only_with = {"batch_size"},
-     .not_replayed = kNothingLikeIt,
-     .option = "transactions"},
-    {.name = "threads",
-     .field = FIELD(config.threads),
-     .group = kPace,
+     .range = {0, kMaxKeys}, .only_with = {"batch_size"},
+     .not_replayed = kNothingLikeIt, .option = "transactions"},
+    {CONFIG(threads), .group = kPace,
      .help = "number of threads; each performs --reads reads, and they share "
              "the entries to write, each the keys that are its own",
      .range = {1, kMaxThreads},
@@ -232,37 +214,31 @@ const Flag kFlags[] = {
      .range = {0.01, kBillion, 0},
      .unit = "operations per second",
      .only_with = {"sine_mix_rate"}},
-    {.name = "rate_share",
-     .field = FIELD(config.rate_share),
-     .group = kPace,
+    {CONFIG(rate_share), .group = kPace,
      .help = "run an open loop at this share of the rate of the --warmup, "
              "which is then a closed loop; 0 means none",
-     .range = {0.01, 10, 0},
-     .only_with = {"rate"},
+     .range = {0.01, 10, 0}, .only_with = {"rate"},
      .not_replayed = kNothingLikeIt},
-    {.name = "writes_per_second",
-     .field = FIELD(config.writes_per_second),
-     .group = kPace,
+    {CONFIG(writes_per_second), .group = kPace,
      .help = "rate of the writer of *whilewriting benchmarks; 0 means no limit",
-     .range = {0, kBillion},
-     .option = "writes_per_second"},
-    {.name = "readwritepercent",
-     .field = FIELD(config.readwritepercent),
-     .group = kPace,
-     .help = "percentage of gets in readrandomwriterandom",
-     .range = {0, 100},
+     .range = {0, kBillion}, .option = "writes_per_second"},
+    {CONFIG(readwritepercent), .group = kPace,
+     .help = "percentage of gets in readrandomwriterandom", .range = {0, 100},
      .option = "readwritepercent"},
-    {.name = "cache_size",
-     .field = FIELD(config.cache_size),
-     .group = kEngine,
-     .help = "size of the engine's cache, in bytes; if not set, 8388608 with a "
+    {CONFIG(seek_nexts), .group = kWorkload,
+     .help = "entries that each seek of a seek* benchmark reads after the "
+             "first one",
+     .range = {0, 1'000'000}, .not_replayed = kNothingLikeIt,
+     .option = "seek_nexts", .option_if_set = true},
+    {CONFIG(reverse_iterator), .group = kWorkload,
+     .help = "seek the entry at or before a key, and read backward",
+     .not_replayed = kNothingLikeIt, .option = "reverse_iterator",
+     .option_if_set = true},
+    {CONFIG(cache_size), .group = kEngine,
+     .help = "size of the engine's cache; if not set, 8388608 with a "
              "--stream whose program has that default",
-     .range = {0, kMostMemory},
-     .unit = "bytes",
-     .option = "cache_size_bytes"},
-    {.name = "compression",
-     .field = FIELD(config.compression),
-     .group = kEngine,
+     .range = {0, kMostMemory}, .unit = "bytes", .option = "cache_size_bytes"},
+    {CONFIG(compression), .group = kEngine,
      .help = "compress entries if the engine has a codec",
      .option = "compression"},
     {.name = "sync",
@@ -313,38 +289,27 @@ const Flag kFlags[] = {
             "directory in which db_bench_ENGINE, the database, is created; its "
             "parent must exist; default: kvmatrix-UID in the directory for "
             "temporary files"),
-    {.name = "use_existing_db",
-     .field = FIELD(config.use_existing_db),
-     .group = kProcess,
-     .help = "use the database in --db instead of a new one"},
+    PROCESS_CONFIG(use_existing_db,
+                   "use the database in --db instead of a new one"),
     PROCESS(after,
             "with --use_existing_db: the benchmarks already run on the "
             "database, such as filluniquerandom,overwrite:5000 (with the "
             "number of operations if it stopped early) or "
             "overwrite:2500+2500 (if two threads wrote)"),
-    {.name = "settle",
-     .field = FIELD(config.settle),
-     .group = kProcess,
-     .help = "settle the database after a writing benchmark; off by default "
-             "with a replayed --stream, whose programs do not settle"},
-    {.name = "watch_idle",
-     .field = FIELD(config.watch_idle),
-     .group = kProcess,
-     .help = "after settling, watch for half a second instead of 10 ms whether "
-             "the engine works on"},
-    {.name = "crash",
-     .field = FIELD(config.crash),
-     .group = kProcess,
-     .help = "kill this process (SIGKILL) once the last benchmark has flushed: "
-             "nothing is settled or closed, and a forked process reports"},
-    {.name = "histogram",
-     .field = FIELD(config.histogram),
-     .group = kProcess,
-     .help = "time each operation and print a histogram"},
-    {.name = "seed",
-     .field = FIELD(config.seed),
-     .group = kProcess,
-     .help = "seed of all random choices"},
+    PROCESS_CONFIG(
+        settle,
+        "settle the database after a writing benchmark; off by default "
+        "with a replayed --stream, whose programs do not settle"),
+    PROCESS_CONFIG(
+        watch_idle,
+        "after settling, watch for half a second instead of 10 ms whether "
+        "the engine works on"),
+    PROCESS_CONFIG(
+        crash,
+        "kill this process (SIGKILL) once the last benchmark has flushed: "
+        "nothing is settled or closed, and a forked process reports"),
+    PROCESS_CONFIG(histogram, "time each operation and print a histogram"),
+    PROCESS_CONFIG(seed, "seed of all random choices"),
     PROCESS(json, "append one JSON line per benchmark to this file"),
     PROCESS(progress,
             "keep the number of operations so far in this file, as an 8-byte "
@@ -376,8 +341,14 @@ const Flag kFlags[] = {
     MIXGRAPH(mix_seek_ratio, kMixgraph, kNotNegative, "weight of scans"),
     MIXGRAPH(mix_max_scan_len, kMixgraph, kUpToAMillion,
              "largest scan length, in entries"),
-    MIXGRAPH(mix_max_value_size, kMixgraph, kValueBytes,
-             "largest value size, in bytes"),
+    {.name = "mix_max_value_size",
+     .field = FIELD(config.mix.mixgraph.mix_max_value_size),
+     .group = kMixgraph,
+     .help = "largest value size",
+     .range = kValueBytes,
+     .unit = "bytes each",
+     .option = "mix_max_value_size",
+     .option_if_set = true},
     MIXGRAPH(sine_mix_rate, kSwing, {},
              "run an open loop at a * sin(b * t + c) + d operations per second "
              "after t seconds, with --sine_a to --sine_d"),
@@ -390,6 +361,7 @@ const Flag kFlags[] = {
 };
 
 #undef MIXGRAPH
+#undef SIZE_BOUND
 #undef OPTION
 #undef FIELD
 

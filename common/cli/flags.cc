@@ -63,11 +63,6 @@ bool IsSet(const Flag& flag, CommandLine& line) {
   return ValueOf(flag.field(line)) != DefaultOf(flag);
 }
 
-const Flag& FindFlag(std::string_view name) {
-  return *std::ranges::find(
-      AllFlags(), name, [](const Flag& f) { return std::string_view(f.name); });
-}
-
 // Formats a bound for people: "10^9" or "2^30" where that is shorter than the
 // digits.
 std::string BoundText(double number) {
@@ -209,6 +204,7 @@ void Derive(const CommandLine& line, Config& config) {
   config.reads =
       line.reads < 0 ? config.num : static_cast<uint64_t>(line.reads);
   config.duration_ns = static_cast<uint64_t>(line.duration_s * 1e9);
+  config.ends_by_time = config.duration_ns > 0 && !is_set("reads");
   config.min_time_ns = static_cast<uint64_t>(line.min_time_s * 1e9);
   config.warmup_ns = static_cast<uint64_t>(line.warmup_s * 1e9);
   config.key_format =
@@ -241,8 +237,10 @@ void Derive(const CommandLine& line, Config& config) {
   config.json = line.json;
   config.progress = line.progress;
   config.device_stat = line.device_stat;
-  for (const std::string_view name : SplitList("benchmarks", line.benchmarks)) {
-    config.benchmarks.push_back(RequireBenchmark("benchmarks", name));
+  RequireKnown("benchmarks", line.benchmarks);
+  for (const auto& listed : SplitList("benchmarks", line.benchmarks)) {
+    if (listed.is_warm_up) config.warm_ups.insert(config.benchmarks.size());
+    config.benchmarks.push_back(FindBenchmark(listed.word));
   }
   if (config.benchmarks.empty()) {
     throw UsageError("benchmarks", "name at least one benchmark");
@@ -333,12 +331,14 @@ std::string_view TypeName(const Flag& flag) {
   return kNames[DefaultField(flag).index()];
 }
 
+const Flag& FindFlag(std::string_view name) {
+  return *std::ranges::find(
+      AllFlags(), name, [](const Flag& f) { return std::string_view(f.name); });
+}
+
 std::string RangeOf(std::string_view name) {
-  const auto flag = std::ranges::find(
-      AllFlags(), name,
-      [](const Flag& f) -> std::string_view { return f.name; });
-  if (flag == AllFlags().end() || !HasRange(*flag)) return "";
-  return RangeText(flag->range);
+  const Flag& flag = FindFlag(name);
+  return HasRange(flag) ? RangeText(flag.range) : "";
 }
 
 FlagValue DefaultOf(const Flag& flag) { return ValueOf(DefaultField(flag)); }

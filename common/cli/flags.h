@@ -128,8 +128,11 @@ constexpr bool InScenarios(const Flag& flag) {
 // Returns gflags' name of the type, such as "uint64".
 std::string_view TypeName(const Flag& flag);
 
+// Returns the flag of the table with this name.  REQUIRES: there is one
+const Flag& FindFlag(std::string_view name);
+
 // Returns the accepted values of a flag of the table, such as "1 to 256"; empty
-// if it has no range or is not in the table.
+// if it has no range.
 std::string RangeOf(std::string_view name);
 
 // Returns the value that the flag has if it is not set.

@@ -84,12 +84,17 @@ int RunAll(const Config& config, const Driver& driver) {
   if (config.json.empty()) PrintNotes(DifferenceNotes(config));
   PrintText(HeaderText(config, driver));
   std::optional<Rehearsal> rehearsal;
+  bool counts = true;
   const auto report = [&](Measurement measurement) {
     measurement.rehearsal = rehearsal;
     if (measurement.status == Status::kError) {
       measurement.reason = WithLimit(measurement.reason);
     }
-    Report(measurement, config, driver);
+    if (counts || Failed(measurement)) {
+      Report(measurement, config, driver);
+    } else {
+      PrintText(WarmUpLine(measurement));
+    }
   };
   // The last words of a killed process: no one would catch an exception.
   const Runner::Reporter report_last =
@@ -105,6 +110,7 @@ int RunAll(const Config& config, const Driver& driver) {
     const Benchmark& benchmark = *config.benchmarks[i];
     const bool last = i + 1 == config.benchmarks.size();
     const Benchmark* next = last ? nullptr : config.benchmarks[i + 1];
+    counts = !config.warm_ups.contains(i);
     rehearsal = Rehearse(driver, benchmark, config, clock);
     const Runner::Reporter none;
     const Measurement measurement =
@@ -155,7 +161,11 @@ int main(int argc, char** argv) {
     KeepStandardOutput();
     return Main({argv + 1, argv + argc});
   } catch (const UsageError& error) {
-    return Refuse(error, kUsage);
+    PrintError(error.what());
+    for (const std::string& line : error.lines()) {
+      PrintNotes("  " + Printable(line) + "\n");
+    }
+    return kUsage;
   } catch (const OutputError& error) {
     return Refuse(error, kUsage);
   } catch (const std::exception& error) {

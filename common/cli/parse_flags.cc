@@ -11,9 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "common/cli/after_list.h"
 #include "common/cli/executable.h"
 #include "common/cli/flags.h"
+#include "common/cli/foreign_words.h"
 #include "common/crash/crash_flags.h"
+#include "common/spec/number.h"
 #include "common/stream/leveldb_stream.h"
 
 namespace kvmatrix {
@@ -33,21 +36,47 @@ bool Find(const std::string& name, CommandLineFlagInfo& info) {
   return gflags::GetCommandLineFlagInfo(name.c_str(), &info) && IsOurs(info);
 }
 
+Unit UnitOf(const CommandLineFlagInfo& info) {
+  if (IsDriverFlag(info.filename)) return Unit::kUnknown;
+  const std::string_view unit = FindFlag(info.name).unit;
+  if (unit.starts_with("bytes")) return Unit::kBytes;
+  return unit == "seconds" ? Unit::kSeconds : Unit::kCount;
+}
+
+// Returns the value as gflags reads it: a number in digits alone.  Empty if it
+// is not one.
+std::string Plain(const CommandLineFlagInfo& info, const std::string& value) {
+  if (info.type == "bool" || info.type == "string") return value;
+  char text[40];
+  const auto print = [&text](auto number) {
+    const auto [end, _] = std::to_chars(text, text + sizeof(text), number);
+    return std::string(text, end);
+  };
+  if (info.type == "double") {
+    const std::optional<double> number = ParseNumber(value, UnitOf(info));
+    return number ? print(*number) : "";
+  }
+  const std::optional<Integer> number = ParseInteger(value, UnitOf(info));
+  if (!number) return "";
+  return (number->negative ? "-" : "") + print(number->amount);
+}
+
 // Returns what the flag accepts.  A string flag accepts any value.
 std::string Expected(const CommandLineFlagInfo& info) {
   if (info.type == "bool") return "true or false";
-  const std::string kind = info.type == "double" ? "number" : "whole number";
-  if (IsDriverFlag(info.filename) && info.type == "double") {
-    return "a number from -2^44 to 2^44";
+  std::string kind = info.type == "double" ? "a number" : "a whole number";
+  if (IsDriverFlag(info.filename)) {
+    if (info.type == "int32") return kind + " from -2^31 to 2^31 - 1";
+    if (info.type == "double") return kind + " from -2^44 to 2^44";
+    if (info.type == "uint64") return kind + " from 0 to 2^44, such as 4MiB";
+    return kind;
   }
+  if (UnitOf(info) == Unit::kBytes) kind = "a size such as 4194304 or 4MiB,";
+  if (UnitOf(info) == Unit::kSeconds)
+    kind = "a time such as 10, 500ms or 2min,";
   const std::string range = RangeOf(info.name);
-  if (!range.empty()) return "a " + kind + " from " + range;
-  if (info.type == "int32") return "a whole number from -2^31 to 2^31 - 1";
-  if (info.type == "uint64") {
-    return std::string("a whole number from 0 to ") +
-           (IsDriverFlag(info.filename) ? "2^44" : "2^64 - 1");
-  }
-  return "a " + kind;
+  if (!range.empty()) return kind + " from " + range;
+  return kind + (info.type == "uint64" ? " from 0 to 2^64 - 1" : "");
 }
 
 // False for a number of the engine that is above kMaxEngineNumber or not
@@ -65,12 +94,19 @@ bool IsPossible(const CommandLineFlagInfo& info) {
 }
 
 void Set(const CommandLineFlagInfo& info, const std::string& value) {
-  if (!gflags::SetCommandLineOption(info.name.c_str(), value.c_str()).empty() &&
+  const std::string plain = Plain(info, value);
+  const bool is_text = info.type == "string";
+  if ((is_text || !plain.empty()) &&
+      !gflags::SetCommandLineOption(info.name.c_str(), plain.c_str()).empty() &&
       IsPossible(info)) {
     return;
   }
-  throw UsageError(info.name,
-                   "expected " + Expected(info) + ", not '" + value + "'");
+  std::string problem = "expected " + Expected(info) + ", not '" + value + "'";
+  if (plain.empty() && info.type != "bool") {
+    const std::string hint = SpellingHint(value, UnitOf(info));
+    if (!hint.empty()) problem += "; " + hint;
+  }
+  throw UsageError(info.name, problem);
 }
 
 constexpr std::pair<std::string_view, Action> kActions[] = {
@@ -124,34 +160,121 @@ bool IsTaken(const std::string& name) {
          });
 }
 
-void ParseWords(std::span<const char* const> words) {
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string word = words[i];
-    const size_t start = word.starts_with("--") ? 2 : 1;
-    if (!word.starts_with("-") || word.size() == start) {
-      throw UsageError("unexpected argument '" + word + "'; see --help");
+// What is wrong with the words of a command line.
+class Problems {
+  struct Unknown {
+    std::string advice;
+    std::vector<std::string> flags;
+  };
+
+ public:
+  // A flag with this name.  Those with the same advice are in one line.
+  void AddUnknown(const std::string& name) {
+    const std::string flag = (name.size() == 1 ? "-" : "--") + name;
+    const std::string advice = AdviceOnFlag(name, KnownNames());
+    for (Unknown& line : unknown_) {
+      if (std::ranges::find(line.flags, flag) != line.flags.end()) return;
+      if (line.advice != advice) continue;
+      line.flags.push_back(flag);
+      return;
     }
-    const size_t equals = word.find('=');
-    const std::string name = word.substr(start, equals - start);
-    const bool has_value = equals != word.npos;
-    CommandLineFlagInfo info;
-    if (Find(name, info)) {
-      if (has_value) {
-        Set(info, word.substr(equals + 1));
-      } else if (info.type == "bool") {
-        Set(info, "true");
-      } else if (++i < words.size()) {
-        Set(info, words[i]);
-      } else {
-        throw UsageError(name, "needs a value: --" + name + "=VALUE");
-      }
-    } else if (!has_value && name.starts_with("no") &&
-               Find(name.substr(2), info) && info.type == "bool") {
-      Set(info, "false");
-    } else {
-      throw UsageError("unknown flag " + word + "; see --help");
-    }
+    unknown_.push_back({advice, {flag}});
   }
+  void Add(const std::string& line) { lines_.push_back(line); }
+
+  // Throws UsageError if there is any.  REQUIRES: all words are parsed
+  void Throw() const {
+    if (lines_.empty() && unknown_.empty()) return;
+    std::vector<std::string> lines;
+    for (const Unknown& line : unknown_) lines.push_back(TextOf(line));
+    lines.insert(lines.end(), lines_.begin(), lines_.end());
+    // Those of the benchmarks too, so that one attempt tells everything.
+    const std::string list =
+        gflags::GetCommandLineFlagInfoOrDie("benchmarks").current_value;
+    try {
+      for (const std::string& line : UnknownIn("benchmarks", list)) {
+        lines.push_back("--benchmarks: " + line);
+      }
+    } catch (const UsageError& error) {
+      lines.push_back(error.what());
+    }
+    if (lines.size() > 1) {
+      throw UsageError(
+          "parts of the command line are not understood; see --help", lines);
+    }
+    throw UsageError(lines.front() + (unknown_.empty() ? "" : "; see --help"));
+  }
+
+ private:
+  static std::vector<std::string> KnownNames() {
+    std::vector<CommandLineFlagInfo> flags;
+    gflags::GetAllFlags(&flags);
+    std::vector<std::string> names;
+    for (const CommandLineFlagInfo& flag : flags) {
+      if (IsOurs(flag)) names.push_back(flag.name);
+    }
+    return names;
+  }
+
+  static std::string TextOf(const Unknown& line) {
+    const bool several = line.flags.size() > 1;
+    std::string text = several ? "unknown flags " : "unknown flag ";
+    for (const std::string& flag : line.flags) {
+      text += (text.ends_with("flags ") || !several ? "" : ", ") + flag;
+    }
+    return text + (line.advice.empty() ? "" : ": " + line.advice);
+  }
+
+  std::vector<Unknown> unknown_;
+  std::vector<std::string> lines_;
+};
+
+// Sets the flag that the first word names; returns the number of words that it
+// takes.
+size_t ParseWord(std::span<const char* const> words, Problems& problems) {
+  const std::string word = words.front();
+  const size_t start = word.starts_with("--") ? 2 : 1;
+  if (!word.starts_with("-") || word.size() == start) {
+    problems.Add("unexpected argument '" + word + "'; see --help");
+    return 1;
+  }
+  const size_t equals = word.find('=');
+  const std::string name = word.substr(start, equals - start);
+  const bool has_value = equals != word.npos;
+  const auto set = [&](const CommandLineFlagInfo& flag, const char* value) {
+    try {
+      Set(flag, value);
+    } catch (const UsageError& error) {
+      problems.Add(error.what());
+    }
+  };
+  CommandLineFlagInfo info;
+  if (Find(name, info)) {
+    if (has_value || info.type == "bool") {
+      set(info, has_value ? word.c_str() + equals + 1 : "true");
+      return 1;
+    }
+    if (words.size() > 1) {
+      set(info, words[1]);
+      return 2;
+    }
+    problems.Add("--" + name + ": needs a value: --" + name + "=VALUE");
+    return 1;
+  }
+  if (!has_value && name.starts_with("no") && Find(name.substr(2), info) &&
+      info.type == "bool") {
+    set(info, "false");
+    return 1;
+  }
+  problems.AddUnknown(name);
+  // The next word is its value, or it would be the next problem.
+  return !has_value && words.size() > 1 && *words[1] != '-' ? 2 : 1;
+}
+
+void ParseWords(std::span<const char* const> words) {
+  Problems problems;
+  while (!words.empty()) words = words.subspan(ParseWord(words, problems));
+  problems.Throw();
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/driver.h"
@@ -39,8 +40,15 @@ class UsageError : public std::runtime_error {
   // `flag` has no dashes: they are added.
   UsageError(const std::string& flag, const std::string& problem)
       : std::runtime_error("--" + flag + ": " + problem) {}
-  explicit UsageError(const std::string& problem)
-      : std::runtime_error(problem) {}
+  // `lines` say more, each on a line of its own.
+  explicit UsageError(const std::string& problem,
+                      std::vector<std::string> lines = {})
+      : std::runtime_error(problem), lines_(std::move(lines)) {}
+
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  std::vector<std::string> lines_;
 };
 
 // Limits of --threads and of --batch_size.
@@ -61,13 +69,16 @@ struct AppliedBenchmark {
 // of cli/flag_table.cc; combinations have been checked by cli/rules.h.
 struct Config {
   std::vector<const Benchmark*> benchmarks;  // to run, in this order
+  std::set<size_t> warm_ups;  // positions in it whose results do not count
   // What was run on the database before, in order.  Empty exactly if
   // use_existing_db is false: the process then starts with no database.
   std::vector<AppliedBenchmark> after;
 
   uint64_t num = 1'000'000;    // entries of a whole database
   uint64_t reads = 1'000'000;  // operations of a read benchmark
-  uint64_t key_size = 16;      // bytes
+  // There is a --duration and no --reads: see EndsByTime().
+  bool ends_by_time = false;
+  uint64_t key_size = 16;  // bytes
   KeyFormat key_format = KeyFormat::kDecimal;
   std::string key_distribution;  // "": as each benchmark says
   double zipf_theta = 0.99;
@@ -88,9 +99,11 @@ struct Config {
   uint64_t threads = 1;            // that run a loop at once
   uint64_t writes_per_second = 0;  // by Benchmark::writer; 0: unlimited
   uint64_t readwritepercent = 90;  // gets of readrandomwriterandom, in %
-  uint64_t duration_ns = 0;        // time limit of a loop; 0: none
-  uint64_t min_time_ns = 0;        // repeat benchmarks for it; 0: run once
-  uint64_t warmup_ns = 0;          // before the loops of WarmsUp()
+  uint64_t seek_nexts = 0;  // entries that a seek reads after the one it finds
+  bool reverse_iterator = false;  // ... or before it
+  uint64_t duration_ns = 0;       // time limit of a loop; 0: none
+  uint64_t min_time_ns = 0;       // repeat benchmarks for it; 0: run once
+  uint64_t warmup_ns = 0;         // before the loops of WarmsUp()
 
   bool use_existing_db = false;
   bool watch_idle = false;      // for long after settling; see kLongIdleNs

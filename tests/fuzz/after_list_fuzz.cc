@@ -85,6 +85,7 @@ void Try(Config config) {
   config.settle = false;  // it waits for a while
   config.durability = Durability::kBuffered;
   config.duration_ns = 0;
+  config.ends_by_time = false;
   config.warmup_ns = 0;  // this clock stands still
   config.rate_ops_per_sec = 0;
   config.mix.mixgraph.sine_mix_rate = false;

@@ -83,7 +83,10 @@ void RequireAfter(const Config& config) {
     for (size_t thread = 0; thread < threads; ++thread) {
       const uint64_t operations = applied.operations[thread];
       Require(operations <= kMaxKeys, "operations");
-      if (!IsWriting(*applied.benchmark)) continue;
+      if (!IsWriting(*applied.benchmark) ||
+          MayEndByTime(*applied.benchmark, config)) {
+        continue;
+      }
       const ThreadShare share{thread, threads};
       Require(
           operations <= share.CountOf(EntriesOf(*applied.benchmark, config)),
@@ -132,6 +135,7 @@ std::optional<Config> ConfigOf(const std::vector<std::string>& words) {
     return config;
   } catch (const UsageError& error) {
     RequireReadable(error.what());
+    for (const std::string& line : error.lines()) RequireReadable(line);
     return {};
   }
 }

@@ -32,6 +32,32 @@ TEST(Words, SetFlagsInEveryFormOfGflags) {
   EXPECT_FALSE(config.compression);
 }
 
+TEST(Values, AreWrittenAsPeopleDo) {
+  const gflags::FlagSaver saver;
+  ParseFlags(
+      std::vector<const char*>{
+          "--num=1.5k", "--reads", "1e5", "--value_size=1KiB",
+          "--cache_size=8 MiB", "--duration=500ms", "--rate=2k",
+          "--benchmarks=fillseq[X2], readrandom[W1] ,seekrandom[X2-W1]"},
+      Driver{});
+  const Config config = ConfigFromFlags();
+  EXPECT_EQ(config.num, 1500u);
+  EXPECT_EQ(config.reads, 100'000u);
+  EXPECT_EQ(config.value_size, 1024u);
+  EXPECT_EQ(config.cache_size, 8u << 20);
+  EXPECT_EQ(config.duration_ns, 500'000'000u);
+  EXPECT_EQ(config.rate_ops_per_sec, 2000);
+  std::vector<std::string_view> names;
+  for (const Benchmark* benchmark : config.benchmarks) {
+    names.push_back(benchmark->name);
+  }
+  const std::vector<std::string_view> due = {
+      "fillseq",    "fillseq",    "readrandom", "readrandom",
+      "seekrandom", "seekrandom", "seekrandom"};
+  EXPECT_EQ(names, due);
+  EXPECT_EQ(config.warm_ups, (std::set<size_t>{2, 4}));
+}
+
 TEST(Words, ReplayAProgramWithItsSettings) {
   constexpr const char* kSets[] = {"--cache_size=777", "--nocompression",
                                    "--benchmarks=fillseq,readrandom"};
@@ -58,13 +84,62 @@ TEST(Words, ReplayAProgramWithItsSettings) {
 }
 
 TEST(Words, ThatAreNoFlagsAreRefusedByName) {
-  EXPECT_EQ(ComplaintAbout({"--numm=3"}), "unknown flag --numm=3; see --help");
-  EXPECT_EQ(ComplaintAbout({"--nonum"}), "unknown flag --nonum; see --help");
+  EXPECT_EQ(ComplaintAbout({"--numm=3"}),
+            "unknown flag --numm: did you mean --num?; see --help");
+  EXPECT_EQ(ComplaintAbout({"--nonum"}),
+            "unknown flag --nonum: did you mean --num?; see --help");
+  EXPECT_EQ(ComplaintAbout({"--qqqq"}), "unknown flag --qqqq; see --help");
   EXPECT_EQ(ComplaintAbout({"--nocompression=1"}),
-            "unknown flag --nocompression=1; see --help");
+            "unknown flag --nocompression: did you mean --compression?; "
+            "see --help");
   for (const char* word : {"extra", "", "-", "--"}) {
     EXPECT_EQ(ComplaintAbout({word}),
               "unexpected argument '" + std::string(word) + "'; see --help");
+  }
+}
+
+// Returns all that is said about these words.
+std::vector<std::string> ComplaintsAbout(
+    const std::vector<const char*>& words) {
+  const gflags::FlagSaver saver;
+  try {
+    ParseFlags(words, Driver{});
+  } catch (const UsageError& error) {
+    return error.lines();
+  }
+  return {};
+}
+
+TEST(Words, AreAllRefusedAtOnce) {
+  const std::vector<std::string> lines = ComplaintsAbout(
+      {"--statistics", "--memtablerep", "vector", "--num=x", "extra",
+       "--threads=2", "-P", "workload", "-p", "a=b", "--statistics",
+       "--benchmarks=fillseq, stats,randomread"});
+  const char* const parts[] = {"--statistics", "--memtablerep", "-P, -p: ",
+                               "--num: ",      "'extra'",       "'stats'",
+                               "'randomread'"};
+  ASSERT_EQ(lines.size(), std::size(parts));
+  for (size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_TRUE(Has(lines[i], parts[i])) << lines[i];
+  }
+  EXPECT_TRUE(Has(lines[0], "leave it out"));
+  EXPECT_TRUE(Has(lines[1], "changes the result"));
+  EXPECT_TRUE(Has(lines[2], "kvmatrix run"));
+  EXPECT_TRUE(Has(lines[6], "did you mean readrandom?"));
+}
+
+TEST(Words, OfOtherProgramsHaveAnEquivalent) {
+  for (const auto& [word, part] :
+       {std::pair{"--compression_type=zstd", "--compression"},
+        {"--WAL_enabled=1", "--journal_mode"},
+        {"--use_fsync", "--durability"},
+        {"--report_interval_seconds=1", "--json"},
+        {"--stats_per_interval=1", "leave it out"},
+        {"--perf_level=2", "leave it out"},
+        {"--level0_slowdown_writes_trigger=9", "no equivalent"},
+        {"--benchmark_write_rate_limit=5", "--writes_per_second"},
+        {"--max_num_range_tombstones=5", "no equivalent"}}) {
+    EXPECT_TRUE(Has(ComplaintAbout({word}), part)) << word;
   }
 }
 
@@ -126,8 +201,8 @@ TEST(Words, AreLimitedInLength) {
 }
 
 TEST(Values, HaveTheTypeOfTheirFlag) {
-  EXPECT_EQ(ComplaintAbout({"--num=1e3"}),
-            "--num: expected a whole number from 1 to 10^16, not '1e3'");
+  EXPECT_EQ(ComplaintAbout({"--num=1.5"}),
+            "--num: expected a whole number from 1 to 10^16, not '1.5'");
   EXPECT_EQ(ComplaintAbout({"--reads=x"}),
             "--reads: expected a whole number from 1 to 10^16, or -1, not "
             "'x'");
