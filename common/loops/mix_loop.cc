@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/loops/checked_scan.h"
 #include "common/loops/contention.h"
 #include "common/loops/key_claim.h"
 #include "common/mixes/mix.h"
 #include "common/mixes/mix_workload.h"
+#include "common/spec/quantities.h"
 #include "common/stream/keys.h"
 
 namespace kvmatrix {
@@ -34,10 +35,11 @@ class MixLoop {
             context.config.mix.mixgraph.mix_max_value_size))) {}
 
   LoopResult Run() {
+    const uint64_t most = ReadsOf(w_.benchmark, w_.config);
     uint64_t operations = 0;
     bool more = true;
     w_.meter.Start();
-    while (more && operations < w_.config.reads && w_.meter.IsInTime(1)) {
+    while (more && operations < most && w_.meter.IsInTime(1)) {
       const MixStep step = stream_->Next();
       Prepare(step);
       w_.meter.Begin(1);
@@ -62,14 +64,6 @@ class MixLoop {
   }
 
  private:
-  // An entry that was present before a scan.
-  struct Ahead {
-    uint64_t key;
-    typename Contention::Known known;
-  };
-
-  static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
-
   // True if the operation starts with a get.
   bool Gets(Operation operation) const {
     return operation == Operation::kRead || operation == Operation::kGet ||
@@ -82,7 +76,11 @@ class MixLoop {
   // ready when the key is claimed.
   void Prepare(const MixStep& step) {
     key_bytes_ = key_.Set(step.key);
-    if (Scans(step.operation)) return LookAhead(step);
+    if (Scans(step.operation)) {
+      const bool reverse = step.operation == Operation::kScanReverse;
+      return scan_.LookAhead(step.key, step.scan_length,
+                             reverse ? Order::kBackward : Order::kForward);
+    }
     if (step.operation == Operation::kMissing) key_bytes_.remove_suffix(1);
     if (Contention::kOthersWrite) {
       if (!Puts(step.operation)) return;
@@ -107,7 +105,10 @@ class MixLoop {
   }
 
   void Do(const MixStep& step) {
-    if (Scans(step.operation)) return Scan(step);
+    if (Scans(step.operation)) {
+      bytes_ += scan_.Run(session_, key_bytes_).bytes;
+      return;
+    }
     if (Gets(step.operation)) CheckedGet(step);
     if (Puts(step.operation)) Put();
     if (step.operation == Operation::kDelete) Write({key_bytes_, {}});
@@ -154,89 +155,6 @@ class MixLoop {
     bytes_ += update.key.size();
   }
 
-  // Collects the entries that a scan must visit, as of now.  A scan of length 0
-  // still visits the entry it starts at.  Where others delete, the absent keys
-  // between them too: one may be put and deleted again during the scan.
-  void LookAhead(const MixStep& step) {
-    const bool absent_too = Contention::kOthersWrite && w_.mix->Deletes();
-    reverse_ = step.operation == Operation::kScanReverse;
-    const auto next = [&](uint64_t key) {
-      if (absent_too || key >= w_.oracle.key_space()) return key;
-      return reverse_ ? w_.oracle.PreviousPresent(key + 1)
-                      : w_.oracle.NextPresent(key);
-    };
-    limit_ = std::max<uint64_t>(step.scan_length, 1);
-    ahead_.clear();
-    uint64_t present = 0;
-    uint64_t key = next(step.key);
-    while (present < limit_ && key < w_.oracle.key_space()) {
-      ahead_.push_back({key, Contention::Observe(w_, key)});
-      if (w_.oracle.Version(key) != 0) ++present;
-      key = next(reverse_ ? key - 1 : key + 1);  // past 0 there is kNone
-    }
-  }
-
-  void Scan(const MixStep& step) {
-    size_t met = 0;  // entries of ahead_ visited so far
-    uint64_t visited = 0;
-    uint64_t last = kNone;
-    session_.Scan(key_bytes_, reverse_ ? Order::kBackward : Order::kForward,
-                  [&](std::string_view key, std::string_view value) {
-                    const std::optional<uint64_t> index = w_.check.IndexOf(key);
-                    if (index) {
-                      if (!Follows(*index, last, step.key, met)) {
-                        w_.check.Fail(
-                            "a scan is out of order or skips entries at", key);
-                      }
-                      Visit(*index, met, value);
-                      last = *index;
-                    }
-                    bytes_ += key.size() + value.size();
-                    return ++visited < limit_;
-                  });
-    if (visited < limit_ && !MaySkipTo(ahead_.size(), met)) {
-      w_.check.Fail("a scan ends before", Check::KeyText(ahead_[met].key));
-    }
-  }
-
-  // Checks an entry of a scan that has met `met` of the entries ahead, of which
-  // this may be the last.
-  void Visit(uint64_t key, size_t met, std::string_view value) {
-    const bool ahead = met > 0 && ahead_[met - 1].key == key;
-    Contention::Compare(
-        w_, key, ahead ? ahead_[met - 1].known : Contention::Absent(), value);
-  }
-
-  // True if the scan visits key `a` before key `b`.
-  bool Precedes(uint64_t a, uint64_t b) const {
-    return reverse_ ? a > b : a < b;
-  }
-
-  // True if `key` may follow `last` in a scan from `start`: keys are in the
-  // order of the scan, and no entry that was present before the scan is
-  // skipped.  An entry that is not among those was inserted since; Compare()
-  // decides if that is possible.
-  bool Follows(uint64_t key, uint64_t last, uint64_t start, size_t& met) const {
-    if (last == kNone ? Precedes(key, start) : !Precedes(last, key)) {
-      return false;
-    }
-    size_t here = met;
-    while (here < ahead_.size() && Precedes(ahead_[here].key, key)) ++here;
-    const bool allowed = MaySkipTo(here, met);
-    met = here < ahead_.size() && ahead_[here].key == key ? here + 1 : here;
-    return allowed;
-  }
-
-  // True if a scan that has met `met` of the entries ahead may skip those
-  // before `end`.  If not, `met` is the first that it may not.
-  bool MaySkipTo(size_t end, size_t& met) const {
-    for (; met < end; ++met) {
-      const Ahead& entry = ahead_[met];
-      if (!Contention::MaySkip(w_, entry.key, entry.known)) return false;
-    }
-    return true;
-  }
-
   void Count(Operation operation) {
     const auto type = static_cast<size_t>(operation);
     ++counts_[type];
@@ -265,9 +183,7 @@ class MixLoop {
   Expected expected_{};
   std::optional<KeyClaim> claim_;  // held during a put
   uint64_t claim_wait_ns_ = 0;
-  std::vector<Ahead> ahead_;
-  bool reverse_ = false;  // the direction of the next scan
-  uint64_t limit_ = 0;    // entries that the next scan visits at most
+  CheckedScan<Contention> scan_{w_};
   uint64_t bytes_ = 0;
   std::array<uint64_t, kOperations> counts_{};
   std::array<std::optional<TickHistogram>, kOperations> latencies_;

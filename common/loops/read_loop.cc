@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "common/loops/blocks.h"
+#include "common/loops/checked_scan.h"
 #include "common/loops/contention.h"
 #include "common/spec/quantities.h"
 #include "common/stream/from_config.h"
@@ -150,8 +151,31 @@ class Seeker {
   uint64_t value_bytes_ = 0;
 };
 
+// Performs seeks that read on: --seek_nexts entries more.
+template <typename Contention>
+LoopResult RunSeeksAndNexts(const ThreadContext& w, Session& session) {
+  const Order order =
+      w.config.reverse_iterator ? Order::kBackward : Order::kForward;
+  CheckedScan<Contention> scan(w);
+  LoopResult sum;
+  const auto seek = [&](const Expected& ahead, std::string_view key) {
+    scan.LookAhead(ahead.key, 1 + w.config.seek_nexts, order);
+    w.meter.ExcludePreparation();
+    const auto scanned = scan.Run(session, key);
+    sum.found += scanned.is_hit;
+    sum.bytes += scanned.bytes;
+  };
+  LoopResult result = Finish(w, ReadKeys<Contention>(w, 0, seek), 0, 0);
+  result.found = sum.found;
+  result.bytes = sum.bytes;
+  return result;
+}
+
 template <typename Contention>
 LoopResult RunSeeks(const ThreadContext& w, Session& session) {
+  if (w.config.seek_nexts > 0 || w.config.reverse_iterator) {
+    return RunSeeksAndNexts<Contention>(w, session);
+  }
   Seeker<Contention> seeker(w);
   const auto seek = [&](const Expected& ahead, std::string_view key) {
     seeker.Seek(session, ahead.key, key);

@@ -17,9 +17,17 @@ def bytes_of_entries(record: Record, context: Context) -> str:
         return ""
     by_kind = {"write": record["ops"], "read": record["found"]}
     value_size = benchmark.value_size or None
+    entries = by_kind.get(kind, 0)
+    if kind == "read" and (context.flags.keys() & {"seek_nexts", "reverse_iterator"}):
+        # Of the entries that a seek reads, only the one that was sought is found.
+        most = record["ops"] * (1 + int(context.flags.get("seek_nexts", 0)))
+        _, largest = value_range(context.flags)
+        key_size = int(flag_of(context.flags, "key_size"))
+        if entries * key_size <= record["bytes"] <= most * (key_size + largest):
+            return ""
     if kind == "read" and benchmark.fill in BENCHMARKS:
         value_size = BENCHMARKS.get(benchmark.fill, UNKNOWN).value_size or None
-    return of_entries(record["bytes"], by_kind.get(kind, 0), context.flags, value_size)
+    return of_entries(record["bytes"], entries, context.flags, value_size)
 
 
 def bytes_of_mix(record: Record, context: Context) -> str:

@@ -61,6 +61,56 @@ TEST_F(ScanCheckTest, EveryEntryCountsOnceAndInItsPlace) {
   EXPECT_EQ(status([](Entries& e) { e.clear(); }), Status::kWrong);
 }
 
+// A seek reads the entry that it finds and those that follow.
+TEST_F(ScanCheckTest, EveryEntryAfterASeekCountsInItsPlace) {
+  config_.seek_nexts = 9;
+  for (const bool reverse : {false, true}) {
+    config_.reverse_iterator = reverse;
+    for (const char* name : {"seekrandom", "seekordered"}) {
+      const auto damaged = [&](uint64_t entry) {
+        const Measurement m =
+            Damaged(name, entry, [](auto&, auto& value) { value.back() ^= 1; });
+        return m.status;
+      };
+      EXPECT_EQ(damaged(0), Status::kOk) << name;
+      EXPECT_EQ(damaged(1), Status::kWrong) << name;
+      EXPECT_EQ(damaged(10), Status::kWrong) << name;
+      EXPECT_EQ(damaged(11), Status::kOk) << name << ": not visited";
+    }
+  }
+}
+
+TEST_F(ScanCheckTest, ASeekVisitsAsManyEntriesAsItSays) {
+  const auto visited = [&](uint64_t nexts, bool reverse, uint64_t skipped) {
+    config_.seek_nexts = nexts;
+    config_.reverse_iterator = reverse;
+    uint64_t entries = 0;
+    Behaviour behaviour;
+    behaviour.scan = [&](Session& session, std::string_view start, Order order,
+                         const Visitor& visit) {
+      uint64_t entry = 0;
+      session.Scan(start, order, [&](auto key, auto value) {
+        if (++entry == skipped) return true;
+        ++entries;
+        return visit(key, value);
+      });
+    };
+    const Measurement m =
+        Run(Wrapped(behaviour), {"fillseq", "seekordered"})[1];
+    EXPECT_EQ(m.status, skipped == 0 ? Status::kOk : Status::kWrong);
+    return entries;
+  };
+  // The seeks at either end of the keys find fewer.
+  for (const bool reverse : {false, true}) {
+    EXPECT_EQ(visited(0, reverse, 0), 500u);
+    const uint64_t eleven = visited(10, reverse, 0);
+    EXPECT_LE(eleven, 500u * 11);
+    EXPECT_GT(eleven, 500u * 10);
+    visited(10, reverse, 1);
+    visited(10, reverse, 5);
+  }
+}
+
 TEST_F(ScanCheckTest, AnEntryThatIsWrongOnlyOnceCounts) {
   bool damaged = false;
   const auto flip = [&damaged](std::string&, std::string& value) {
