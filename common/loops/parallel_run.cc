@@ -244,9 +244,9 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
   switch (benchmark.kind) {
     case Kind::kWrite:
     case Kind::kDelete:
-      return EntriesOf(benchmark, config);
+      return WritesOf(benchmark, config);
     case Kind::kMix:
-      return config.reads * config.threads;
+      return ReadsOf(benchmark, config) * config.threads;
     case Kind::kVerify:
       return oracle.Entries();
     case Kind::kCompact:

@@ -28,7 +28,7 @@ KeyStream WriterKeys(uint64_t stream_seed, const Oracle& oracle) {
 LoopResult RunWrites(const ThreadContext& w, Session& session) {
   const bool deletes = w.benchmark.kind == Kind::kDelete;
   const uint64_t entries =
-      w.thread_share.CountOf(EntriesOf(w.benchmark, w.config));
+      w.thread_share.CountOf(WritesOf(w.benchmark, w.config));
   const uint64_t batch_size = std::min(BatchSizeOf(w.benchmark, w.config),
                                        std::max<uint64_t>(entries, 1));
   WriteStream stream(w.benchmark, DrawOf(w.benchmark, w.config, w.replay),

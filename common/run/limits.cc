@@ -32,7 +32,7 @@ uint64_t LargestBatch(const Benchmark& benchmark, const Config& config) {
   // The first thread has the largest share.
   const ThreadShare first{0, config.threads};
   return std::min(BatchSizeOf(benchmark, config),
-                  first.CountOf(EntriesOf(benchmark, config)));
+                  first.CountOf(WritesOf(benchmark, config)));
 }
 
 struct ProcessLimit {

@@ -85,7 +85,8 @@ struct Measurement {
   bool verified = false;  // every answer was compared with the oracle
 
   uint64_t threads = 1;             // those whose operations are counted
-  uint64_t planned_operations = 0;  // those of a run that no limit ends
+  uint64_t planned_operations = 0;  // those of a run that no limit ends;
+                                    // all, if only time ends it
   RunResult run;                    // of the loop; `used`, `lost`: with flush
   // N of "(M of N found)"; 0: no such message; none: the operations.
   std::optional<uint64_t> found_of;

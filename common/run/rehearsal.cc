@@ -24,6 +24,7 @@ Config Scratch(const Config& config) {
   scratch.num = std::min(config.num, kMaxEntries);
   scratch.reads = std::min(config.reads, kMaxEntries);
   scratch.duration_ns = kWindowNs;
+  scratch.ends_by_time = false;
   scratch.warmup_ns = 0;
   scratch.rate_ops_per_sec = scratch.rate_share = 0;
   scratch.histogram = scratch.crash = scratch.settle = false;

@@ -366,6 +366,7 @@ void Runner::Settle(Database& database, uint64_t loop_end_ns, bool is_watched,
 void Runner::Conclude(const RunContext& context, Measurement& m) const {
   const Benchmark& benchmark = context.benchmark;
   const LoopResult& loop = m.run.loop;
+  if (EndsByTime(benchmark, config_)) m.planned_operations = loop.operations;
   m.peak_rss_bytes =
       std::max(m.peak_rss_bytes, ResidentMemory::Now(path_).peak_bytes);
   m.disk_bytes = DiskBytes(path_);

@@ -29,10 +29,33 @@ inline uint64_t EntriesOf(const Benchmark& benchmark, const Config& config) {
   return entries == 0 ? 1 : entries;
 }
 
-// Returns the operations that each thread of a read benchmark performs, at
-// least one (threads do not share --reads); for a scan of the whole database
-// the largest number of entries that it visits.
+// True if a time limit alone may end the benchmark: it need not do a fixed
+// amount of work.  False for a fill, whose database has --num entries, for what
+// visits each entry once, and for a replay, whose program has no such limit.
+inline bool MayEndByTime(const Benchmark& benchmark, const Config& config) {
+  const bool once = IsOneCall(benchmark) || IsFresh(benchmark) ||
+                    benchmark.kind == Kind::kPrimitive ||
+                    (benchmark.kind == Kind::kDelete &&
+                     benchmark.key_order == KeyOrder::kSequential);
+  return config.stream == StreamKind::kOwn && !once;
+}
+
+// True if the time limit alone ends the benchmark.
+inline bool EndsByTime(const Benchmark& benchmark, const Config& config) {
+  return config.ends_by_time && MayEndByTime(benchmark, config);
+}
+
+// Returns the entries that a writing benchmark writes at most.
+inline uint64_t WritesOf(const Benchmark& benchmark, const Config& config) {
+  return EndsByTime(benchmark, config) ? kMaxKeys
+                                       : EntriesOf(benchmark, config);
+}
+
+// Returns the operations that each thread of a read benchmark or a mix
+// performs at most, at least one (threads do not share --reads); for a scan of
+// the whole database the largest number of entries that it visits.
 inline uint64_t ReadsOf(const Benchmark& benchmark, const Config& config) {
+  if (EndsByTime(benchmark, config)) return kMaxKeys;
   const uint64_t reads = config.reads / benchmark.num_divisor;
   return reads == 0 ? 1 : reads;
 }
@@ -79,6 +102,8 @@ inline bool Mixes(Operation operation, const Benchmark& benchmark,
 // True if some scan of the benchmark goes backward.
 inline bool ScansBackward(const Benchmark& benchmark, const Config& config) {
   return benchmark.access == Access::kBackward ||
+         (config.reverse_iterator && benchmark.kind == Kind::kRead &&
+          benchmark.access == Access::kSeek) ||
          Mixes(Operation::kScanReverse, benchmark, config);
 }
 

@@ -118,6 +118,11 @@ class Measurement:
             return None  # it ended before its last windows
         return self.last_rate or self.ops * 1e9 / self.elapsed_ns
 
+    @property
+    def cut_short(self) -> bool:
+        """True if the time limit left operations out that were planned."""
+        return self.truncated and self.ops != self.figure("planned_ops")
+
     def figure(self, name: str) -> int | None:
         """Return a count of the line by its key, or None."""
         return count_of(self.record, name)

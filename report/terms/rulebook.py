@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from report.terms.units import BYTES, COUNT, SECONDS
+
 Flag = bool | int | float | str
 Flags = Mapping[str, Flag]
 # The state in which a cell starts: the engine has become idle by itself after the fill,
@@ -24,6 +26,8 @@ AUDIT_OF = "audit of "  # precedes a benchmark whose audit is meant, not itself
 COMPACT = "compact"  # the benchmark that reorganises, and its kind
 # The types of operations of a mix that change an entry.
 WRITING_TYPES = ("update", "insert", "readmodifywrite", "put", "delete")
+MOST_OPS = 10**16  # of a run
+_OF_EACH = ("read", "mix")  # kinds of which each thread does all the operations
 _MOST_DIGITS = 12  # a larger power of ten is written as one
 
 # Flags that make the latency repetitions of a cell an open loop, and nothing else.
@@ -31,7 +35,7 @@ PACES = ("rate", "rate_share")
 
 # Flags that have an option of their own; --set sets the others.
 _OWN_OPTIONS = {"num": "--num", "duration": "--max-time", "rate": "--rate"}
-_UNITS = {"bytes": "B", "seconds": "s"}  # of a flag's value
+_UNITS = {BYTES: "B", SECONDS: "s"}  # of a flag's value
 
 PATH = Path(__file__).with_name("rulebook.json")
 
@@ -66,9 +70,10 @@ class FlagRule:
         return self.option == self.name and not self.by_benchmark
 
     @property
-    def is_quantity(self) -> bool:
-        """True if a configuration must write it with a unit."""
-        return self.unit in ("bytes", "seconds")
+    def measure(self) -> str:
+        """What the value measures: "bytes", "seconds", or "" for a plain number."""
+        word = self.unit.partition(" ")[0]
+        return word if word in (BYTES, SECONDS) else COUNT
 
     def accepts(self, value: object) -> bool:
         """Return True if `value` has the flag's type and is in its range."""
@@ -92,10 +97,11 @@ class FlagRule:
             return f"{', '.join(others)} or {last}" if others else last
         if self.type == "string":
             return f'a text such as "{self.default}"'
-        if self.unit == "bytes":
-            return f'a size such as "4MiB", in quotes, at most {self.most:.0f}B'
-        if self.unit == "seconds":
-            return f'a duration such as "10s", in quotes, at most {self.most:.0f}s'
+        if self.measure == BYTES:
+            low = f"from {_bound_text(self.least)} to" if self.least else "at most"
+            return f'a size such as "4MiB", {low} {_bound_text(self.most)} bytes'
+        if self.measure == SECONDS:
+            return f'a duration such as 10 or "10s", at most {self.most:.0f}s'
         what = "a number" if self.type == "double" else "an integer"
         low, high = _bound_text(self.least), _bound_text(self.most)
         also = "" if self.also is None else f", or {self.also:g}"
@@ -205,19 +211,27 @@ class Benchmark:
         alone = self.kind in (COMPACT, "verify")
         return 1 if alone else int(flags.get("threads", 1))
 
+    def ends_by_time(self, flags: Flags) -> bool:
+        """Return True if the time limit alone ends it: see EndsByTime() in common/."""
+        is_once = (self.kind, self.key_order) == ("delete", "sequential")
+        is_endless = not self.one_call and (self.is_refill or self.kind in _OF_EACH)
+        is_endless &= flag_of(flags, "stream") == OWN_STREAM and not is_once
+        return is_endless and "reads" not in flags and bool(flags.get("duration"))
+
+    def most_ops(self, flags: Flags) -> int:
+        """Return the operations of one repetition at most: any if only time ends it."""
+        return self.ends_by_time(flags) * MOST_OPS or self.planned_ops(flags)
+
     def planned_ops(self, flags: Flags) -> int:
-        """Return the operations of one repetition under these flags, at least 1.
+        """Return the operations of one repetition that no time limit ends, at least 1.
 
         In a read or a mix each thread does all the operations; those of a write are
-        divided among the threads.  A scan ends at the last entry, so it reads at most
-        `num`.
+        divided among the threads.  A scan reads at most `num` entries.
         """
         num, reads = int(flags["num"]), int(flags.get("reads", -1))
-        if self.kind == COMPACT:
-            return 1
-        if self.kind == "primitive":
-            return self.operations
-        is_of_each = self.kind in ("read", "mix")
+        if self.kind in (COMPACT, "primitive"):
+            return self.operations or 1
+        is_of_each = self.kind in _OF_EACH
         total = reads if is_of_each and reads >= 0 else num
         if self.kind == "read" and self.one_call:
             total = min(total, num)

@@ -58,10 +58,10 @@ def _warm_reads(record: Record, context: Context) -> str:
 
 
 def _after(record: Record) -> str:
-    """Return where the time limit ended a cell, or ""."""
-    if not record["truncated"]:
-        return ""
+    """Return where the time limit ended a cell early, or ""."""
     done, planned = record["ops"], record["planned_ops"]
+    if not record["truncated"] or done == planned:
+        return ""
     return f"; the time limit ended it after {done:,} of {planned:,} operations"
 
 

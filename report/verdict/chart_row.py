@@ -141,7 +141,7 @@ class Row:
     @property
     def truncated(self) -> Measurement | None:
         """The first repetition that the time limit ended early, or None."""
-        return next((m for m in self.repetitions if m.truncated), None)
+        return next((m for m in self.repetitions if m.cut_short), None)
 
     @property
     def disturbed_rate(self) -> bool:

@@ -175,7 +175,7 @@ def _cell(
             if m.record["verified"]
         },
         disturbed=sum(1 for m in measured if m.disturbed),
-        truncated=sum(1 for m in measured if m.truncated),
+        truncated=sum(1 for m in measured if m.cut_short),
         noise=noise,
         durability=stamps_of((m.record for m in measured), engine.passports),
     )

@@ -54,7 +54,7 @@ def guess_seconds(
         return 0.0
     flags = plan.flags(cell)
     pace = plan.pace(cell) if plan.is_latency(scheduled.repetition) else {}
-    ops = benchmark.planned_ops(flags)
+    ops = benchmark.most_ops(flags)
     loop_s = ops * _operation_s(plan, benchmark, flags)
     if "rate" in pace:
         loop_s = max(loop_s, ops / pace["rate"])
@@ -107,7 +107,7 @@ def _operation_s(plan: Plan, benchmark: Benchmark, flags: Flags) -> float:
 
 def _entries_written(benchmark: Benchmark, flags: Flags, share: float) -> float:
     """Return the entries that a repetition writes if it does this share of its work."""
-    ops = benchmark.planned_ops(flags) * share
+    ops = benchmark.most_ops(flags) * share
     if benchmark.kind == "mix":
         shares = benchmark.shares(flags)
         return ops * (1 - shares.get("read", 0.5))

@@ -106,7 +106,7 @@ def work_of(plan: Plan, cell: CellName) -> int:
     assert benchmark is not None, "cells that cannot run are never predicted"
     if benchmark.kind == "compact":
         return int(flags["num"])
-    return benchmark.planned_ops(flags)
+    return benchmark.most_ops(flags)
 
 
 def collect(paths: Iterable[Path], plan: Plan) -> tuple[Samples, list[str]]:

@@ -101,6 +101,8 @@ def _steps(benchmark: Benchmark, record: Record) -> tuple[Step, ...]:
         ops // passes for ops in record.get("ops_by_thread") or (record["ops"],)
     )
     is_whole = benchmark.kind in ("write", "delete") and len(by_thread) == 1
+    if record.get("truncated"):  # by a time limit alone: all of it was planned
+        is_whole = False
     if is_whole and record["ops"] == record["planned_ops"]:
         return ((benchmark.name, ()),)
     warmup = tuple(record.get("warmup_ops_by_thread") or ())

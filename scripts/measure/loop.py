@@ -162,7 +162,8 @@ class Loop:
         cell = plan.cells[scheduled.index]
         benchmark = plan.benchmark(cell)
         assert benchmark is not None
-        planned = benchmark.planned_ops(plan.flags(cell))
+        flags = plan.flags(cell)
+        planned = 0 if benchmark.ends_by_time(flags) else benchmark.planned_ops(flags)
         place = (
             cell,
             scheduled.repetition,

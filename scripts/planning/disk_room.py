@@ -86,7 +86,7 @@ def cell_bytes(plan: Plan, index: int) -> float:
     if benchmark is None or not engine.description or not engine.description.stores:
         return 0.0
     flags = plan.flags(cell)
-    ops: float = benchmark.planned_ops(flags)
+    ops: float = benchmark.most_ops(flags)
     if limit_s := float(flags.get("duration", 0)):
         ops = min(ops, limit_s * _MOST_PER_S)
     ops += benchmark.warmup_s(flags) * _MOST_PER_S

@@ -11,10 +11,10 @@ from report.config.config_types import (
     SuiteConfig,
 )
 from report.config.durability_table import LEVEL
-from report.config.toml_table import ConfigError, unknown
+from report.config.toml_table import ConfigError, TomlTable, as_number, unknown
 from report.model.description import Description
 from report.terms.rulebook import FLAGS, SCENARIO_FLAGS, Flag, flag_of, option_name
-from report.terms.units import UnitError, parse_size
+from report.terms.units import BYTES
 
 _ACCEPTED = {
     "bool": "true or false",
@@ -52,9 +52,9 @@ def resolve_flags(
     Later ones win: the engine's, the scenario's, the suite's override, the scenario's
     settings for the engine, and the command line's.  Flags and settings that a scenario
     has from some number of entries on come right after its other flags and settings.
-    A time limit, a warm-up or a stream of the command line takes the place of passes.
-    Without a description, flags that only the executable knows are left out.  Raises
-    ConfigError.
+    A time limit, a warm-up or a stream of the command line takes the place of passes,
+    and the limit only ends a loop earlier: the amounts of work still hold.  Without a
+    description, flags that only the executable knows are left out.  Raises ConfigError.
     """
     layers = _layers(scenario, engine, override)
     num = _merged(layers, None)["num"] if "num" not in chosen else chosen["num"]
@@ -64,6 +64,8 @@ def resolve_flags(
     flags = {**_merged(layers, description), **chosen}
     if instead_of_passes(chosen):
         flags.pop("min_time", None)
+    if "duration" in chosen:
+        flags.setdefault("reads", flags["num"])
     return flags
 
 
@@ -174,11 +176,8 @@ def _driver_flag(
         flags = (*SCENARIO_FLAGS, *description.flags)
         raise ConfigError(file, where, unknown("flag", key, flags))
     kind = description.flags[key]
-    try:
-        if kind in _INTEGERS and isinstance(value, str):
-            return parse_size(value)
-    except UnitError as error:
-        raise ConfigError(file, where, str(error)) from error
+    if kind in (*_INTEGERS, "double"):
+        value = as_number(TomlTable(file, "", {where: value}), where, value, BYTES)
     if not _fits(kind, value):
         integer = "an integer" if kind in _SIGNED else "an integer of at least 0"
         accepted = _ACCEPTED.get(kind, f'{integer}, or a size such as "4MiB"')

@@ -66,7 +66,12 @@ def work(
     settings = {**synthetic_run.FLAGS, **(flags or {})}
     context = context_of(Description.of(described), benchmark, settings, fill)
     options = {k: settings[k] for k in synthetic_records.OPTIONS if k in settings}
-    ops = context.benchmark.planned_ops(settings)
+    is_endless = context.benchmark.ends_by_time(settings)
+    ops = (
+        3 * synthetic_records.OPS
+        if is_endless
+        else context.benchmark.planned_ops(settings)
+    )
     line = synthetic_records.line(
         cell, ops_per_sec=ops_per_sec, ops=ops, options=options
     )

@@ -368,7 +368,7 @@ def test_a_recorded_run_contains_no_path_and_no_user_name(lab: Lab) -> None:
         (("run", "lab", "-e", "onne"), "did you mean 'one'"),
         (("run", "lab", "-s", "bse"), "did you mean 'base'"),
         (("run", "lab", "-k", "two/*/*"), "no cell matches"),
-        (("run", "lab", "--timeout", "5"), "such as '30s'"),
+        (("run", "lab", "--timeout", "5d"), "such as 10, '10s'"),
         (("rum", "lab"), "did you mean 'run'"),
         (("resume", "2020"), "no run '2020'"),
     ],

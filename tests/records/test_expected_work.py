@@ -6,7 +6,12 @@ from typing import Any
 import pytest
 
 from report.terms.rulebook import BENCHMARKS, Benchmark
-from report.trust.operation_rules import found_has_digest, found_what_it_asked, options
+from report.trust.operation_rules import (
+    found_has_digest,
+    found_what_it_asked,
+    options,
+    planned_operations,
+)
 from report.trust.rule import Context
 from report.trust.size_rules import bytes_of_entries, bytes_of_mix
 from tests.builders import synthetic_run
@@ -86,6 +91,40 @@ def test_reads_are_of_each_thread_and_writes_of_all(
 ) -> None:
     benchmark = {"kind": kind, "one_call": False, "ops_divisor": 1}
     assert Benchmark.of(benchmark).planned_ops(flags) == ops
+
+
+def test_a_time_limit_alone_ends_what_has_no_amount() -> None:
+    """The executables decide alike: Duration.AloneEndsWhatHasNoReads."""
+    limited = {"num": 10, "duration": 1.0}
+    ends = {name for name, b in BENCHMARKS.items() if b.ends_by_time(limited)}
+    assert {"readrandom", "readwhilewriting", "seekrandom", "overwrite"} <= ends
+    assert {"deleterandom", "mix", "ycsba", "mixgraph", "getseq"} <= ends
+    amounts = {"fillseq", "fillrandom", "fillsync", "ycsbload", "readseq", "deleteseq"}
+    assert not ends & (amounts | {"readreverse", "compact", "verify", "crc32c"})
+    bounds: list[dict[str, Any]] = [{"reads": 5}, {"reads": -1}, {"duration": 0}]
+    for flags in (*bounds, {"stream": "leveldb"}):
+        flags = {**limited, **flags}
+        assert not any(b.ends_by_time(flags) for b in BENCHMARKS.values())
+
+
+def test_all_that_time_allowed_was_planned() -> None:
+    context = Context(BENCHMARKS["overwrite"], {"num": 10, "duration": 1.0})
+    assert planned_operations({"ops": 5000, "planned_ops": 5000}, context) == ""
+    assert planned_operations({"ops": 5000, "planned_ops": 6000}, context)
+    assert planned_operations({"ops": 5, "planned_ops": 10}, context) == ""  # of old
+    with_reads = replace(context, flags={**context.flags, "reads": 6})
+    assert planned_operations({"ops": 5, "planned_ops": 10}, with_reads) == ""
+    assert planned_operations({"ops": 5000, "planned_ops": 5000}, with_reads)
+
+
+def test_seeks_that_read_on_have_the_bytes_of_what_they_read() -> None:
+    flags = {"num": 10, "key_size": 16, "value_size": 84, "seek_nexts": 9}
+    context = Context(BENCHMARKS["seekrandom"], flags)
+    for moved, is_possible in ((1000, True), (10_000, True), (10_001, False)):
+        line: Any = {"ops": 10, "found": 10, "bytes": moved}
+        assert (bytes_of_entries(line, context) == "") is is_possible
+    alone = replace(context, flags={**flags, "seek_nexts": 0})
+    assert bytes_of_entries({"ops": 10, "found": 10, "bytes": 1001}, alone)
 
 
 def test_after_a_fill_with_gaps_the_found_count_is_unknown() -> None:

@@ -69,7 +69,10 @@ HONEST = {
     "readers": honest_records.work("readrandom", FOUR),
     "batch": honest_records.work("fillrandom", {"batch_size": 100}),
     "stalled": SLOW.changed(synthetic_records.with_stall(SLOW.line, 10**9, 3 * 10**8)),
-    "limited": honest_records.work("readrandom", {"duration": 9}, truncated=True),
+    "limited": honest_records.work(
+        "readrandom", {"duration": 9, "reads": 10**6}, truncated=True
+    ),
+    "endless": honest_records.work("readrandom", {"duration": 9}, truncated=True),
     "once": honest_records.repeated(1, 0.0005),
     "repeated": honest_records.repeated(3, 0.0025),
     "repeated by threads": honest_records.repeated(2, 0.0015, "fillrandom", 4),

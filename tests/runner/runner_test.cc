@@ -167,6 +167,64 @@ TEST_F(RunnerTest, StopsAtTheDurationAndTheAuditKnows) {
   EXPECT_EQ(RunAfter(Wrapped({}), {past}, "verify").status, Status::kOk);
 }
 
+// The memory driver, each call of which takes 10 us of the clock.
+Behaviour Slow(FakeClock& clock) {
+  constexpr uint64_t kCallNs = 10'000;
+  Behaviour behaviour;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    clock.now_ns += kCallNs;
+    session.Write(batch);
+  };
+  behaviour.get = [&](Session& session, std::string_view key) {
+    clock.now_ns += kCallNs;
+    return session.Get(key);
+  };
+  behaviour.scan = [&](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    clock.now_ns += kCallNs;
+    session.Scan(start, order, visit);
+  };
+  return behaviour;
+}
+
+TEST_F(RunnerTest, ATimeLimitAloneEndsWhatHasNoAmount) {
+  config_.num = config_.reads = 50;
+  for (const uint64_t threads : {1, 2}) {
+    config_.threads = threads;
+    config_.ends_by_time = true;
+    config_.duration_ns = 20'000'000;  // 2,000 calls
+    for (const char* name :
+         {"readrandom", "readmissing", "seekrandom", "overwrite",
+          "overwritebatch", "deleterandom", "readrandomwriterandom"}) {
+      const auto run =
+          Run(Wrapped(Slow(clock_)), {"filluniquerandom", name, "verify"});
+      EXPECT_EQ(run[0].run.loop.operations, 50u) << name;
+      EXPECT_EQ(run[1].status, Status::kOk) << run[1].reason;
+      EXPECT_GT(run[1].run.loop.operations, 500u) << name;
+      EXPECT_EQ(run[1].planned_operations, run[1].run.loop.operations) << name;
+      EXPECT_TRUE(run[1].run.trace.truncated) << name;
+      EXPECT_EQ(run[2].status, Status::kOk) << name << ": " << run[2].reason;
+    }
+    config_.ends_by_time = false;  // --reads was given
+    EXPECT_EQ(Over(Slow(clock_), "readrandom").run.loop.operations,
+              50u * threads);
+    EXPECT_EQ(Over(Slow(clock_), "overwrite").run.loop.operations, 50u);
+  }
+}
+
+TEST_F(RunnerTest, WhatTimeAloneEndedIsReplayed) {
+  config_.num = 50;
+  config_.duration_ns = 20'000'000;
+  config_.ends_by_time = true;
+  const auto run = Run(Wrapped(Slow(clock_)), {"fillseq", "overwrite"});
+  AppliedBenchmark past = ParseAfterWord("overwrite");
+  past.operations = run[1].run.operations_by_thread;
+  ASSERT_GT(past.operations.front(), 500u);
+  EXPECT_EQ(
+      RunAfter(Wrapped({}), {ParseAfterWord("fillseq"), past}, "verify").status,
+      Status::kOk);
+}
+
 TEST_F(RunnerTest, AFreshProcessKnowsWhatTheDatabaseHolds) {
   Run(Wrapped({}), {"filluniquerandom", "overwrite", "deleterandom"});
   const std::vector<AppliedBenchmark> past = {
