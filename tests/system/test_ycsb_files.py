@@ -15,8 +15,8 @@ pytestmark = pytest.mark.slow
 # What public files vary: distributions, growth, scans, fields, threads, time.
 SHAPES = {
     "hotspot": "requestdistribution=hotspot\nfieldcount=1\nfieldlength=900\n",
-    "inserts": "readproportion=1\nupdateproportion=0\ninsertproportion=1\nthreadcount=2",
-    "ordered": "insertorder=ordered\nscanproportion=9\nscanlengthdistribution=zipfian",
+    "inserts": "updateproportion=0\ninsertproportion=1\nthreadcount=2",
+    "ordered": "insertorder=ordered\nscanproportion=9\nmaxscanlength=50",
     "exponential": "requestdistribution=exponential\nwriteallfields=true",
     "sequential": "requestdistribution=sequential\nupdateproportion=0",
     "timed": "operationcount=0\nmaxexecutiontime=0.2\nrequestdistribution=latest",
