@@ -1,7 +1,7 @@
 """Reading report.tsv of benchmark.sh: a table with tabs, by the names of its columns.
 
-Lines that begin with # explain the columns.  A table that was continued has its header
-again, perhaps with other columns.
+Earlier versions call it report.txt, and some columns otherwise.  A table that was
+continued has its header again, perhaps with other columns.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WHEN = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})T(\d{1,2}):(\d{2}):(\d{2})")
 
 def has_header(line: str) -> bool:
     """Return True for the names of the columns."""
-    return {_RATE, _TEST} <= set(_columns(line))
+    return {_RATE, _TEST} <= set(_names(line))
 
 
 def results(lines: Sequence[str]) -> KeptResults:
@@ -37,11 +37,11 @@ def results(lines: Sequence[str]) -> KeptResults:
     columns: list[str] = []
     for number, line in enumerate(lines, 1):
         if has_header(line):
-            columns = _columns(line)
+            columns = _names(line)
             continue
         cells = _columns(line)
-        if not columns or not line.strip() or line.lstrip().startswith("#"):
-            continue
+        if not columns or (not cells[0][:1].isdigit() and len(cells) < len(columns)):
+            continue  # an explanation, or another line of a log
         if len(cells) < len(columns) - 1:  # the last may be empty
             problem = f"has {len(cells)} columns; its header has {len(columns)}"
             raise ValueError(f"line {number} {problem}")
@@ -66,6 +66,11 @@ def results(lines: Sequence[str]) -> KeptResults:
         version=one_value(_VERSION, versions),
         time=max(moments, default=None),
     )
+
+
+def _names(line: str) -> list[str]:
+    """Return the names of columns as the newest versions have them."""
+    return [re.sub(r"[/-]", "_", name.lower()) for name in _columns(line)]
 
 
 def _columns(line: str) -> list[str]:

@@ -75,12 +75,19 @@ def chosen_suite(
     elif suite is not None and (files or chosen.given_properties):
         raise click.UsageError(_not_both(suite, config))
     if not files and not chosen.given_properties:
-        return config, suite_of(config, _required(suite))
+        return config, _suite_of(config, _required(suite))
     workload = unlike_any(read_workload(files, dict(chosen.given_properties)), config)
     every, notes = with_workload(config, workload)
     for note in notes:
         print_note(f"note: {note}")
     return every, every.suites[workload.name]
+
+
+def _suite_of(config: Config, suite: str) -> SuiteConfig:
+    try:
+        return suite_of(config, suite)
+    except click.UsageError as error:
+        raise click.UsageError(f"{error.message}; or a YCSB property file") from None
 
 
 def _is_of_fleet(given: Mapping[str, Any]) -> bool:

@@ -55,6 +55,12 @@ ops_sec\tmb_sec\tlsm_sz\tusec_op\tp50\tp99\ttest\tdate\tversion\tjob_id
 ops_sec\tmb_sec\ttest\tdate\tversion\tjob_id\tgithash
 234567\t93\treadrandom.t1\t2022-07-10T10:00:01\t7.4.0\t7\tabc
 """
+EARLIER_TABLE = """\
+ops/sec\tmb/sec\tSize-GB\tW-Amp\tusec/op\tp50\tStall%\tTest\tDate\tVersion\tJob-ID
+404040\t154.3\t2.5\t1.9\t2.4\t2.0\t0.0\tbulkload\t2021-03-02T10:00:00\t6.18\t
+Disk usage after bulkload: 2588412\t/data/db
+99000\t37.8\t2.5\t9.1\t161.2\t99.0\t12.5\toverwrite.t16\t2021-03-02T11:00:00\t6.18\t
+"""
 GO = """\
 goos: linux
 goarch: amd64
@@ -85,6 +91,10 @@ FILES: dict[str, tuple[str, dict[str, tuple[float, ...]]]] = {
     "table": (
         TABLE,
         {"fillseq.wal_disabled.v400": (1_234_567,), "readrandom.t1": (234_567,)},
+    ),
+    "earlier table": (
+        EARLIER_TABLE,
+        {"bulkload": (404_040,), "overwrite.t16": (99_000,)},
     ),
     "go": (GO, {"BenchmarkGet/size=10-8": (8e5, 4e5), "BenchmarkPut-8": (400,)}),
     "go in seconds": (SECONDS, {"BenchmarkSync": (250,)}),
@@ -145,7 +155,7 @@ def test_what_terminals_and_editors_add_is_skipped(
     assert read(changed).samples == read(plain).samples
 
 
-@pytest.mark.parametrize("name", ["table", "google"])
+@pytest.mark.parametrize("name", ["table", "earlier table", "google"])
 @pytest.mark.parametrize("way", ["with a mark", "of Windows", "without an end"])
 def test_a_mark_and_other_line_ends_are_skipped(
     name: str, way: str, tmp_path: Path
