@@ -19,7 +19,6 @@ _LOOKED_AT = 256  # bytes of a text in which a third are zero if it is UTF-16
 _LIMITS = {errno.EMFILE: "-n", errno.EFBIG: "-f", errno.EAGAIN: "-u"}
 
 
-
 def decoded(content: bytes, *, is_latin: bool = False) -> str:
     """Return the text of UTF-8 bytes, without a byte order mark.
 
