@@ -122,6 +122,18 @@ def test_its_options_are_read(
         command.make_context(command.name, words, context.parent)
 
 
+# What a reader of YCSB has, without its comments.
+YCSB_A = """\
+recordcount=1000
+operationcount=1000
+workload=site.ycsb.workloads.CoreWorkload
+readallfields=true
+readproportion=0.5
+updateproportion=0.5
+requestdistribution=zipfian
+"""
+
+
 @pytest.fixture(scope="session")
 def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """Return this build, and one whose executables have other checksums."""
@@ -153,6 +165,9 @@ def test_it_runs(
     words = tried(printed.words[1:], rule, builds)
     for name in {"OLD.json", "NEW.json"} & {*words}:
         call(["report", rule.runs[0], "--format", "google", "-o", name])
+    if "workloads/workloada" in words:
+        Path("workloads").mkdir()
+        Path("workloads/workloada").write_text(YCSB_A)
     command, _ = verb_of(words.copy())
     options = {option for param in command.params for option in param.opts}
     places = {"--build-dir": BUILD, "--data-dir": tmp_path / "data"}
