@@ -85,6 +85,24 @@ RULES = (
     Rule(("scp",), "exists", why="another machine"),
     Rule(("git",), "exists", why="the reader's own repository"),
 )
+_STAT_LINES = """\
+fillseq      :       0.734 micros/op;  150.7 MB/s
+readrandom   :       4.452 micros/op; (1000000 of 1000000 found)
+"""
+# Files that a reader may have, by the names that commands give them.
+FILES = {
+    "workloads/workloada": """\
+recordcount=1000
+operationcount=1000
+workload=site.ycsb.workloads.CoreWorkload
+readallfields=true
+readproportion=0.5
+updateproportion=0.5
+requestdistribution=zipfian
+""",
+    "old.txt": _STAT_LINES,
+    "new.txt": _STAT_LINES,
+}
 # Words in capitals and names of runs, which stand for what the reader has.
 _RUN = re.compile(r"(results/)?(RUN\d?|BASE|NEW|20\d{6}(-[\w-]*)?)")
 _SIDES = ("--a", "--b")

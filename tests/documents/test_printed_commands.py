@@ -23,7 +23,7 @@ import pytest
 from scripts.cli import verbs
 from scripts.machine.child_process import PeriodicCall, ProcessResult, Spawner
 from scripts.provision.requested import read, resolved
-from tests.documents.command_rules import RULES, Rule, rule_of, tried
+from tests.documents.command_rules import FILES, RULES, Rule, rule_of, tried
 from tests.documents.printed_commands import Printed, commands_of, printed_commands
 from tests.places import BUILD, ROOT
 from tests.support.command_line import call
@@ -122,18 +122,6 @@ def test_its_options_are_read(
         command.make_context(command.name, words, context.parent)
 
 
-# What a reader of YCSB has, without its comments.
-YCSB_A = """\
-recordcount=1000
-operationcount=1000
-workload=site.ycsb.workloads.CoreWorkload
-readallfields=true
-readproportion=0.5
-updateproportion=0.5
-requestdistribution=zipfian
-"""
-
-
 @pytest.fixture(scope="session")
 def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """Return this build, and one whose executables have other checksums."""
@@ -165,9 +153,9 @@ def test_it_runs(
     words = tried(printed.words[1:], rule, builds)
     for name in {"OLD.json", "NEW.json"} & {*words}:
         call(["report", rule.runs[0], "--format", "google", "-o", name])
-    if "workloads/workloada" in words:
-        Path("workloads").mkdir()
-        Path("workloads/workloada").write_text(YCSB_A)
+    for name in FILES.keys() & {*words}:
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(FILES[name])
     command, _ = verb_of(words.copy())
     options = {option for param in command.params for option in param.opts}
     places = {"--build-dir": BUILD, "--data-dir": tmp_path / "data"}
