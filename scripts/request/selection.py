@@ -131,7 +131,7 @@ def selection_of(
         for engine in names
         for benchmark in config.scenarios[scenario].benchmarks
     ]
-    check_globs(options.globs, cells, suite.name)
+    check_globs(options.globs, cells, "" if suite.workload else suite.name)
     _check_sweeps(config, scenarios, options.chosen)
     _check_limit(config, scenarios, options)
     repetitions = options.repetitions or suite.repetitions
