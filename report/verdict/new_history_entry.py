@@ -221,7 +221,10 @@ def entry_of_kept(
         kind=RUN,
         label=label,
         lines_sha256=hashlib.sha256(content).hexdigest(),
-        machine={_FACTS.get(k, k): text_of(v) for k, v in kept.identity.items()},
+        machine={
+            _FACTS.get(key, key.removeprefix("machine: ")): text_of(value)
+            for key, value in kept.identity.items()
+        },
         suite=source,
         seed=0,
         reference=None,
