@@ -226,7 +226,7 @@ def test_a_copied_checkout_keeps_no_build_of_another(
             f"CMAKE_HOME_DIRECTORY:INTERNAL={tmp_path / 'elsewhere'}\n"
         )
     linked.symlink_to(other)
-    status, output = checkout.set_up("--test", "--no-build")
+    status, output = checkout.set_up("--no-build")
     assert status == 0 and f"Removing build/{preset}, which was conf" in output
     assert not (copied / "CMakeCache.txt").exists()
     assert (linked / "CMakeCache.txt").exists()
