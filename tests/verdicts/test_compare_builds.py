@@ -1,12 +1,14 @@
-"""Executables in a comparison: which changed, and what the unchanged ones reveal."""
+"""Executables and processors in a comparison: which changed, and what that means."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from report.formats import compare_text
 from report.model.judgement import Verdict
+from report.verdict.run_changes import NotComparable, compare
 from report.words.compare_rows import note
 from tests.builders.two_runs import (
     ALPHA,
@@ -38,6 +40,20 @@ def test_executables_may_differ_and_the_header_says_so(tmp_path: Path) -> None:
     assert told["drift"].startswith(
         "4 cells with identical executables changed by 0.0 %"
     )
+
+
+def test_a_run_on_other_processors_is_refused_and_an_earlier_one_is_not(
+    tmp_path: Path,
+) -> None:
+    def using(cpus: str) -> Callable[[Document], None]:
+        return lambda document: document["machine"].update(allowed_cpus=cpus)
+
+    one, both = run(tmp_path / BASE, using("0")), run(tmp_path / NEW, using("0-1"))
+    refusal = compare(one, both)
+    assert isinstance(refusal, NotComparable)
+    (difference,) = map(str, refusal.differences)
+    assert difference == "machine: allowed_cpus: 0 in base, 0-1 in new"
+    compared(run(tmp_path / "3", unchanged), both)
 
 
 def test_a_change_of_the_same_executable_is_not_by_its_code(tmp_path: Path) -> None:

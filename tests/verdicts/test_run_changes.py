@@ -137,17 +137,6 @@ def test_differing_conditions_are_refused_with_both_values(
     assert message in refused(base, new)
 
 
-def test_a_run_on_other_processors_is_refused_and_an_earlier_one_is_not(
-    tmp_path: Path,
-) -> None:
-    def using(cpus: str) -> Callable[[Document], None]:
-        return lambda document: document["machine"].update(allowed_cpus=cpus)
-
-    one, both = run(tmp_path / BASE, using("0")), run(tmp_path / NEW, using("0-1"))
-    assert refused(one, both) == ["machine: allowed_cpus: 0 in base, 0-1 in new"]
-    compared(run(tmp_path / "3", unchanged), both)
-
-
 def test_runs_of_different_methods_are_refused(tmp_path: Path) -> None:
     base, new = (run(tmp_path / name, unchanged) for name in (BASE, NEW))
     new = replace(new, plan=replace(new.plan, method=1))
