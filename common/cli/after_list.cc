@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "common/cli/foreign_words.h"
 #include "common/random/thread_share.h"
+#include "common/spec/leveldb_words.h"
 #include "common/spec/number.h"
 #include "common/spec/quantities.h"
 

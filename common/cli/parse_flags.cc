@@ -14,8 +14,8 @@
 #include "common/cli/after_list.h"
 #include "common/cli/executable.h"
 #include "common/cli/flags.h"
-#include "common/cli/foreign_words.h"
 #include "common/crash/crash_flags.h"
+#include "common/spec/leveldb_words.h"
 #include "common/spec/number.h"
 #include "common/stream/leveldb_stream.h"
 

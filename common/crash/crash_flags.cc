@@ -1,12 +1,12 @@
 #include "common/crash/crash_flags.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <map>
 #include <optional>
 
 #include "common/spec/config.h"
+#include "common/spec/number.h"
 
 namespace kvmatrix {
 namespace {
@@ -50,10 +50,10 @@ void ReadNumber(const Values& values, const std::string& name,
   const auto it = values.find(name);
   if (it == values.end()) return;
   const std::string& text = it->second;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size())
+  const std::optional<uint64_t> parsed = ParseCount(text);
+  if (!parsed)
     throw UsageError(name, "'" + text + "' is not an integer from 0 to 2^64-1");
+  number = *parsed;
 }
 
 CrashTest TestNamed(const std::string& word) {

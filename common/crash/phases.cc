@@ -1,10 +1,10 @@
 #include "common/crash/phases.h"
 
-#include <charconv>
 #include <sstream>
 #include <string_view>
 
 #include "common/spec/config.h"
+#include "common/spec/number.h"
 
 namespace kvmatrix {
 namespace {
@@ -20,11 +20,8 @@ Phase ParsePhase(const std::string& word) {
   const std::string_view digits =
       colon == std::string::npos ? ""
                                  : std::string_view(word).substr(colon + 1);
-  uint64_t count = 0;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  if (error != std::errc() || end != digits.data() + digits.size() ||
-      count == 0 || count > kMostCommits) {
+  const uint64_t count = ParseCount(digits).value_or(0);
+  if (count == 0 || count > kMostCommits) {
     throw UsageError("phases", "'" + word +
                                    "'; expected a phase and a number " +
                                    "from 1 to 1000000, such as single:40");

@@ -1,12 +1,13 @@
 #include "common/spec/operation.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <numeric>
 #include <ranges>
 #include <stdexcept>
+
+#include "common/spec/number.h"
 
 namespace kvmatrix {
 namespace {
@@ -29,11 +30,8 @@ Operation TypeOf(std::string_view name) {
 }
 
 double PercentageOf(std::string_view text) {
-  double percentage = 0;
-  const char* end = text.data() + text.size();
-  const auto [parsed, error] = std::from_chars(text.data(), end, percentage);
-  const bool in_range = percentage > 0 && percentage <= 100;
-  if (error == std::errc() && parsed == end && in_range) return percentage;
+  const double percentage = ParseNumber(text, Unit::kCount).value_or(0);
+  if (percentage > 0 && percentage <= 100) return percentage;
   Refuse("'" + std::string(text) + "' is no percentage above 0 and up to 100");
 }
 
@@ -62,7 +60,7 @@ Weights ParseShares(std::string_view text) {
     if (colon == item.npos) {
       Refuse("'" + std::string(item) + "' is not of the form NAME:PERCENT");
     }
-    const std::string_view name = item.substr(0, colon);
+    const std::string_view name = Trimmed(item.substr(0, colon));
     double& share = shares[static_cast<size_t>(TypeOf(name))];
     if (share > 0) Refuse("'" + std::string(name) + "' occurs twice");
     share = PercentageOf(item.substr(colon + 1)) / 100;

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from report.terms.units import BYTES, COUNT, SECONDS
-
 Flag = bool | int | float | str
 Flags = Mapping[str, Flag]
 # The state in which a cell starts: the engine has become idle by itself after the fill,
@@ -35,7 +33,7 @@ PACES = ("rate", "rate_share")
 
 # Flags that have an option of their own; --set sets the others.
 _OWN_OPTIONS = {"num": "--num", "duration": "--max-time", "rate": "--rate"}
-_UNITS = {BYTES: "B", SECONDS: "s"}  # of a flag's value
+_UNITS = {"bytes": "B", "seconds": "s"}  # of a flag's value
 
 PATH = Path(__file__).with_name("rulebook.json")
 
@@ -73,7 +71,7 @@ class FlagRule:
     def measure(self) -> str:
         """What the value measures: "bytes", "seconds", or "" for a plain number."""
         word = self.unit.partition(" ")[0]
-        return word if word in (BYTES, SECONDS) else COUNT
+        return word if word in _UNITS else ""
 
     def accepts(self, value: object) -> bool:
         """Return True if `value` has the flag's type and is in its range."""
@@ -97,10 +95,10 @@ class FlagRule:
             return f"{', '.join(others)} or {last}" if others else last
         if self.type == "string":
             return f'a text such as "{self.default}"'
-        if self.measure == BYTES:
+        if self.measure == "bytes":
             low = f"from {_bound_text(self.least)} to" if self.least else "at most"
             return f'a size such as "4MiB", {low} {_bound_text(self.most)} bytes'
-        if self.measure == SECONDS:
+        if self.measure == "seconds":
             return f'a duration such as 10 or "10s", at most {self.most:.0f}s'
         what = "a number" if self.type == "double" else "an integer"
         low, high = _bound_text(self.least), _bound_text(self.most)

@@ -66,9 +66,12 @@ def test_data_must_be_larger_than_memory() -> None:
 def test_a_load_that_its_time_limit_ended_says_so() -> None:
     large = replace(SMALL, memory_limit_bytes=1 << 20)
     base = honest_records.work("fillrandom", {"duration": 1}, truncated=True)
-    assert "; the time limit ended it after 1,000 of " in reason(
-        with_regime(base, large)
+    work = with_regime(base, large)
+    line: Any = {**work.line, "planned_ops": 2000}
+    assert "; the time limit ended it after 1,000 of 2,000" in unreached(
+        line, work.context
     )
+    assert "the time limit" not in unreached(work.line, work.context)
 
 
 def test_reads_without_a_limit_must_begin_cold() -> None:

@@ -71,7 +71,8 @@ def test_a_scenario_inherits_each_key_of_its_base(lab: Lab) -> None:
     ("table", "problem"),
     [
         ('memory_limit = "1MiB"', "regime.memory_limit: '1MiB' is too small; expected"),
-        ("memory_limit = 64", "regime.memory_limit: 64 is not valid; expected a size"),
+        ("memory_limit = 64", "regime.memory_limit: 64 is too small; expected 4 MiB"),
+        ("memory_limit = 0.5", "regime.memory_limit: 0.5 is not valid; expected a"),
         ('memory_limit = "64MB"', "regime.memory_limit: unknown unit 'MB'"),
         ('device = "ram"', "regime.device: unknown device 'ram'; expected loop"),
         ('cache = "hot"', "regime.cache: unknown cache 'hot'"),

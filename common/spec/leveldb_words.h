@@ -2,11 +2,11 @@
 // same effect here.
 //
 // The programs are db_bench of LevelDB and of RocksDB, LevelDB's db_bench_*
-// of other engines, and YCSB.  The tables are in foreign_words.cc.  Pure
+// of other engines, and YCSB.  The tables are in leveldb_words.cc.  Pure
 // functions; views are valid forever.
 
-#ifndef COMMON_CLI_FOREIGN_WORDS_H_
-#define COMMON_CLI_FOREIGN_WORDS_H_
+#ifndef COMMON_SPEC_LEVELDB_WORDS_H_
+#define COMMON_SPEC_LEVELDB_WORDS_H_
 
 #include <span>
 #include <string>
@@ -25,4 +25,4 @@ std::string AdviceOnBenchmark(std::string_view name);
 
 }  // namespace kvmatrix
 
-#endif  // COMMON_CLI_FOREIGN_WORDS_H_
+#endif  // COMMON_SPEC_LEVELDB_WORDS_H_

@@ -1,10 +1,10 @@
-#include "common/cli/foreign_words.h"
+#include "common/spec/leveldb_words.h"
 
 #include <algorithm>
+#include <ranges>
 #include <string>
 #include <vector>
 
-#include "common/cli/after_list.h"
 #include "common/spec/benchmark.h"
 
 namespace kvmatrix {
@@ -234,8 +234,8 @@ std::string TextOf(const Row& row) {
 
 std::string Known(std::span<const Row> rows, std::string_view name) {
   for (const Row& row : rows) {
-    for (const std::string_view pattern : Split(row.names, ' ')) {
-      if (Matches(pattern, name)) return TextOf(row);
+    for (const auto pattern : std::views::split(row.names, ' ')) {
+      if (Matches({pattern.begin(), pattern.end()}, name)) return TextOf(row);
     }
   }
   return "";
