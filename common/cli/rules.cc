@@ -333,7 +333,7 @@ constexpr Rule kRules[] = {
 Problem NotLoaded(const Benchmark& benchmark, const Config& config) {
   constexpr std::string_view kLoad = "ycsbload";
   if (benchmark.fill != kLoad || config.after.empty()) return "";
-  const std::string first = config.after.front().benchmark->name;
+  const std::string first(config.after.front().benchmark->name);
   if (first == kLoad) return "";
   return "begins with " + first + ", but " + std::string(benchmark.name) +
          " needs a database that ycsbload filled";
