@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +27,10 @@ from report.terms.limits import (
 )
 from report.terms.rulebook import SCENARIO_FLAGS, Flag
 from report.terms.text_table import printable, visible
-from report.terms.units import COUNT, UnitError, parse
+from report.terms.units import COUNT, UnitError, parse, parse_number
 
 _MOST_LISTED = 12  # names in an error
 _SHOWN_CHARS = 100
-_MOST_SHOWN = Fraction(10**30)  # a larger number is shown as this one
 _EXPECTED_CHARS = 300
 _PROBLEM_CHARS = _SHOWN_CHARS + _EXPECTED_CHARS
 
@@ -354,4 +352,4 @@ def as_number(table: TomlTable, key: str, value: Any, measure: str = COUNT) -> A
         raise ConfigError(table.file, table.at(key), str(error)) from error
     if number.denominator == 1 and abs(number) <= MOST_INTEGER:
         return int(number)
-    return float(max(min(number, _MOST_SHOWN), -_MOST_SHOWN))
+    return parse_number(value, measure)

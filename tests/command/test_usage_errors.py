@@ -42,9 +42,9 @@ ERRORS = {
     "run quick --set threads": "--set: 'threads' is not of the form FLAG=VALUE",
     "run quick --set thread=2": "--set: unknown flag 'thread' (did you mean 'threads'",
     "run quick --set threads=0": "--set: threads: 0 is too small; expected an integer",
-    "run quick --set threads=1e99": "--set: threads: '1e99' is not valid; expected an",
+    "run quick --set threads=1e99": "--set: threads: 1e+99 is too large; expected an",
     "run quick --set sync=1": "--set: sync: '1' is not valid; expected true or false",
-    "run quick --set cache_size=4": "--set: cache_size: '4' is not a size; expected a",
+    "run quick --set cache_size=4M": "--set: cache_size: unknown unit 'M' in '4M' (did",
     "run quick --set key_format=odd": "--set: key_format: unknown value 'odd'; expect",
     "run quick --set num=9 --num 9": "--set num: set twice; leave one of them out",
     "run quick -k foo": "--cells: no cell matches 'foo'; cells are named engine/scenari"
