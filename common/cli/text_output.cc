@@ -104,9 +104,10 @@ std::string OpenLoopText(const OpenLoopFigures& figures) {
     share = Format(", %.3g %% of the %.0f ops/s of the warm-up",
                    100 * figures.rate_ops_per_sec / max, max);
   }
-  return Format("%sachieved %.0f of %.0f ops/s offered",
+  return Format("%sachieved %.0f of %.0f ops/s offered, %.0f requested",
                 figures.saturated() ? "saturated: " : "open loop: ",
-                figures.achieved_ops_per_sec, figures.offered_ops_per_sec) +
+                figures.achieved_ops_per_sec, figures.offered_ops_per_sec,
+                figures.rate_ops_per_sec) +
          share + "\n" +
          Format("%llu late starts, at most %.3f micros behind the schedule\n",
                 static_cast<unsigned long long>(figures.late_starts),

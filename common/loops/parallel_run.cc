@@ -1,6 +1,7 @@
 #include "common/loops/parallel_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -36,33 +37,36 @@ struct Worker {
 
 using Workers = std::vector<std::unique_ptr<Worker>>;
 
+// `scale_ops_per_sec` is used for a rate that is a share.
 Meter::Plan MeasuredPlan(const RunContext& context,
-                         const ThreadShare& thread_share, StartGate* gate) {
+                         const ThreadShare& thread_share, StartGate* gate,
+                         const std::atomic<double>* scale_ops_per_sec) {
   const Config& config = context.config;
   const bool swings = Swings(context.benchmark, config);
   const double rate =
       swings ? config.mix.mixgraph.sine_d : config.rate_ops_per_sec;
   const double rate_of_thread =
       rate / static_cast<double>(thread_share.threads);
-  // Each thread has measured a rate of its own; see WarmUp.
   const bool is_share =
       WarmsUp(context.benchmark, config) && config.rate_share > 0;
   return {.duration_ns = config.duration_ns,
           .latencies = config.histogram,
           .rate_ops_per_sec = is_share ? config.rate_share : rate_of_thread,
-          .arrivals_seed = StreamSeed(thread_share.SeedOf(context.stream_seed),
-                                      "arrivals", 0),
+          .arrivals = Arrivals(context.stream_seed, thread_share),
+          .scale_ops_per_sec = is_share ? scale_ops_per_sec : nullptr,
           .swing = swings ? SwingOf(config) : Swing{},
           .gate = gate};
 }
 
-Workers MeasuredWorkers(const RunContext& context, ThreadGroup* group) {
+Workers MeasuredWorkers(const RunContext& context, ThreadGroup* group,
+                        const std::atomic<double>* scale_ops_per_sec) {
   const uint64_t threads = ThreadsOf(context.benchmark, context.config);
   Workers workers;
   for (uint64_t thread = 0; thread < threads; ++thread) {
     const ThreadShare thread_share{thread, threads};
     workers.push_back(std::make_unique<Worker>(
-        context, context.progress, MeasuredPlan(context, thread_share, group),
+        context, context.progress,
+        MeasuredPlan(context, thread_share, group, scale_ops_per_sec),
         thread_share, group));
   }
   return workers;
@@ -157,8 +161,11 @@ RunResult Combine(const RunContext& context, const Workers& workers) {
 // loops if the measured ones have a share of their rate.
 class WarmUp {
  public:
-  WarmUp(const RunContext& context, ThreadGroup* group)
-      : is_scale_(context.config.rate_share > 0),
+  // Adds to `rate` the rate of each thread, divided by their number, so that it
+  // becomes the mean.
+  WarmUp(const RunContext& context, ThreadGroup* group,
+         std::atomic<double>& rate)
+      : rate_ops_per_sec_(rate),
         config_(Endless(context.config)),
         context_{context.driver, context.benchmark,    config_,
                  context.values, *context.warmup_seed, context.oracle,
@@ -167,20 +174,18 @@ class WarmUp {
     for (uint64_t thread = 0; thread < threads; ++thread) {
       const ThreadShare share{thread, threads};
       workers_.push_back(std::make_unique<Worker>(
-          context_, unwatched_, MeasuredPlan(context_, share, nullptr), share,
-          group));
+          context_, unwatched_, MeasuredPlan(context_, share, nullptr, nullptr),
+          share, group));
     }
   }
 
-  // Runs the loop of a thread, and sets the rate of `measured` if it is a
-  // share.
-  void Run(uint64_t thread, Database& database, Session& session,
-           Meter& measured) {
+  // Runs the loop of a thread.
+  void Run(uint64_t thread, Database& database, Session& session) {
     Worker& worker = *workers_[thread];
     worker.loop = RunLoop(worker.context, database, session);
-    if (!is_scale_) return;
-    measured.ScaleRate(static_cast<double>(worker.loop.operations) * 1e9 /
-                       static_cast<double>(worker.loop.loop_ns));
+    rate_ops_per_sec_ += static_cast<double>(worker.loop.operations) * 1e9 /
+                         static_cast<double>(worker.loop.loop_ns) /
+                         static_cast<double>(workers_.size());
   }
 
   // Adds what was done, and a wrong answer.
@@ -201,7 +206,7 @@ class WarmUp {
     return config;
   }
 
-  const bool is_scale_;
+  std::atomic<double>& rate_ops_per_sec_;
   const Config config_;
   Progress unwatched_{""};
   const RunContext context_;
@@ -214,7 +219,7 @@ void RunGroup(Database& database, ThreadGroup& group, const Workers& workers,
     std::unique_ptr<Session> session = database.NewSession();
     if (i < workers.size()) {
       Worker& worker = *workers[i];
-      if (warmup) warmup->Run(i, database, *session, worker.meter);
+      if (warmup) warmup->Run(i, database, *session);
       worker.loop = RunLoop(worker.context, database, *session);
     } else {
       writer->loop = RunWriter(writer->context, *session);
@@ -265,7 +270,8 @@ uint64_t PlannedOperations(const Benchmark& benchmark, const Config& config,
 RunResult RunLoops(const RunContext& context, Database& database,
                    Session* session, ThreadGroup* group,
                    const std::function<void()>& after_loops) {
-  const Workers workers = MeasuredWorkers(context, group);
+  std::atomic<double> warmup_ops_per_sec = 0;
+  const Workers workers = MeasuredWorkers(context, group, &warmup_ops_per_sec);
   // The writer's operations are not those that --progress counts.
   Progress unwatched("");
   std::optional<Worker> writer;
@@ -281,13 +287,15 @@ RunResult RunLoops(const RunContext& context, Database& database,
     context.oracle.SkipDeleted();
   }
   std::optional<WarmUp> warmup;
-  if (context.warmup_seed) warmup.emplace(context, group);
+  if (context.warmup_seed) {
+    warmup.emplace(context, group, warmup_ops_per_sec);
+  }
   if (group) {
     RunGroup(database, *group, workers, writer ? &*writer : nullptr,
              warmup ? &*warmup : nullptr);
   } else {
     Worker& worker = *workers.front();
-    if (warmup) warmup->Run(0, database, *session, worker.meter);
+    if (warmup) warmup->Run(0, database, *session);
     worker.loop = RunLoop(worker.context, database, *session);
   }
   after_loops();

@@ -29,10 +29,10 @@ Meter::Meter(Clock& clock, Progress& progress, const Plan& plan)
     : clock_(clock),
       progress_(progress),
       duration_ns_(plan.duration_ns),
+      scale_ops_per_sec_(plan.scale_ops_per_sec),
       gate_(plan.gate) {
   if (plan.rate_ops_per_sec > 0) {
-    open_loop_.emplace(clock, plan.rate_ops_per_sec, plan.arrivals_seed,
-                       plan.swing);
+    open_loop_.emplace(clock, plan.rate_ops_per_sec, plan.arrivals, plan.swing);
   } else if (plan.latencies) {
     latency_.emplace();
   }
@@ -44,6 +44,9 @@ void Meter::Start() {
   } else {
     before_ = Usage::Start();
     start_ns_ = clock_.NowNs();
+  }
+  if (scale_ops_per_sec_ != nullptr) {
+    open_loop_->ScaleRate(*scale_ops_per_sec_);
   }
   if (open_loop_) open_loop_->Start(start_ns_);
   ExcludePreparation();

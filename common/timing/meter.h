@@ -3,6 +3,7 @@
 #ifndef COMMON_TIMING_METER_H_
 #define COMMON_TIMING_METER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -57,21 +58,19 @@ class Meter {
   struct Plan {
     uint64_t duration_ns = 0;  // time limit of the loop; 0: none
     bool latencies = false;    // time each call
-    // Mean rate of an open loop, or what ScaleRate() multiplies; 0: closed
+    // Mean rate of an open loop, or a share of scale_ops_per_sec; 0: closed
     // loop.
     double rate_ops_per_sec = 0;
-    uint64_t arrivals_seed = 0;  // of the open loop's schedule
-    Swing swing = {};            // variation of its rate
-    StartGate* gate = nullptr;   // null: a single thread
+    Arrivals arrivals{0};  // the open loop's schedule
+    // What a rate that is a share multiplies, known when the loop starts: the
+    // rate of each thread's warm-up.  Null: the rate is no share.
+    const std::atomic<double>* scale_ops_per_sec = nullptr;
+    Swing swing = {};           // variation of its rate
+    StartGate* gate = nullptr;  // null: a single thread
   };
 
   // `clock`, `progress` and the gate outlive the meter.
   Meter(Clock& clock, Progress& progress, const Plan& plan);
-
-  // See OpenLoop::ScaleRate().  REQUIRES: an open loop
-  void ScaleRate(double max_ops_per_sec) {
-    open_loop_->ScaleRate(max_ops_per_sec);
-  }
 
   // Returns when the loop must start: at once, or when the gate opens.  Throws
   // std::runtime_error if another thread fails before that.
@@ -175,6 +174,7 @@ class Meter {
   Clock& clock_;
   Progress& progress_;
   const uint64_t duration_ns_;
+  const std::atomic<double>* const scale_ops_per_sec_;
   StartGate* const gate_;
   std::optional<TickHistogram> latency_;
   std::optional<OpenLoop> open_loop_;

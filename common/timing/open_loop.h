@@ -10,28 +10,58 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "common/random/random.h"
+#include "common/random/thread_share.h"
 #include "common/recording/tick_histogram.h"
 #include "common/timing/clock.h"
 
 namespace kvmatrix {
 
-// The gaps of a Poisson process with one event per unit of time on average.  A
-// function of the seed.  Not thread-safe.
+// The gaps of a thread's part of a Poisson process that all threads share, in
+// units in which the thread has one event on average.  A function of the
+// stream's seed and of the thread.  Not thread-safe.
+//
+// The process is cut into blocks of as many events as there are threads, one of
+// each.  The length of a block, a sum of that many exponential gaps, comes from
+// a stream that all threads have in common.  The last event is at its end, and
+// those before it are, as in any Poisson process, uniform within it and
+// independent.  So no thread needs to know the others' events, the events of
+// all threads are exactly a Poisson process, and threads with as many events
+// end within the same block.
 class Arrivals {
  public:
-  explicit Arrivals(uint64_t stream_seed) : random_(stream_seed) {}
+  explicit Arrivals(uint64_t stream_seed, const ThreadShare& thread_share = {})
+      : thread_share_(thread_share),
+        own_(StreamSeed(thread_share.SeedOf(stream_seed), "arrivals", 0)),
+        common_(StreamSeed(stream_seed, "arrivals", 0)) {}
 
-  // Returns the time to the next event: exponentially distributed with mean 1,
-  // by inversion.  From 0 to 36.8, since the number drawn has 53 bits.
+  // Returns the time to the next event, with mean 1.  Each gap of a block is
+  // from 0 to 36.8, since the number drawn has 53 bits.
   double NextGap() {
-    constexpr double kUnit = 0x1p-53;
-    return -std::log1p(-static_cast<double>(random_.Next() >> 11) * kUnit);
+    if (thread_share_.threads == 1) return -std::log1p(-common_.Unit());
+    double product = 1;
+    for (uint64_t i = 0; i < thread_share_.threads; ++i) {
+      product *= 1 - common_.Unit();
+    }
+    // Out of reach: the logarithm is as negative as there are threads, at most
+    // 256, and this one is -693.
+    constexpr double kLeast = 0x1p-1000;
+    const double block = -std::log(std::max(product, kLeast)) /
+                         static_cast<double>(thread_share_.threads);
+    const bool is_last =
+        blocks_++ % thread_share_.threads == thread_share_.thread;
+    const double place = is_last ? block : own_.Unit() * block;
+    return std::exchange(rest_, block - place) + place;
   }
 
  private:
-  Random random_;
+  ThreadShare thread_share_;
+  Random own_;
+  Random common_;
+  uint64_t blocks_ = 0;
+  double rest_ = 0;  // from the last event to the end of its block
 };
 
 // How well the loop kept to its schedule.  Rates are in operations, the other
@@ -87,22 +117,22 @@ struct Swing {
 // The clock is read two or more times per call.  Nothing is allocated after the
 // construction.
 //
-// Not thread-safe: each thread has a schedule with its share of the rate.
+// Not thread-safe: each thread has a loop with its share of the rate.
 class OpenLoop {
  public:
   // `clock` outlives the loop.  `swing` varies the rate, which is its mean.
   // REQUIRES: rate_ops_per_sec > 0
-  OpenLoop(Clock& clock, double rate_ops_per_sec, uint64_t stream_seed,
+  OpenLoop(Clock& clock, double rate_ops_per_sec, const Arrivals& arrivals,
            const Swing& swing = {})
       : clock_(clock),
         rate_ops_per_sec_(rate_ops_per_sec),
         swing_(swing),
-        arrivals_(stream_seed),
+        arrivals_(arrivals),
         gap_(arrivals_.NextGap()) {}
 
-  // Multiplies the rate by `max_ops_per_sec`, of which it was a share: what a
-  // closed loop has achieved.  Called before Start(), at most once.
-  // REQUIRES: max_ops_per_sec > 0
+  // Multiplies the rate by `max_ops_per_sec`, of which it was a share: what the
+  // thread's part of a closed loop has achieved.  Called before Start(), at
+  // most once. REQUIRES: max_ops_per_sec > 0
   void ScaleRate(double max_ops_per_sec) {
     max_ops_per_sec_ = max_ops_per_sec;
     rate_ops_per_sec_ *= max_ops_per_sec;

@@ -12,8 +12,9 @@ from report.trust.rule import ONE_CALL_ALONE, Context, Rule
 
 _SATURATED_BELOW = 0.99  # of the offered rate
 _SAME = 1e-9  # relative tolerance for rates that were written in decimal
-_MANY_CALLS = 1000  # enough for the mean of their random gaps to be close
-_OFFERED = (0.5, 2.0)  # bounds, as multiples of the requested rate
+# A schedule of many calls has the requested rate, within a tenth or the standard
+# deviations of its random gaps that one run in 500 million exceeds.
+_MANY_CALLS, _MOST_OFF, _MOST_SIGMAS = 1000, 0.1, 6.0
 # An open loop starts its own clock after the loop's and stops it earlier.
 _MAX_GAP_SHARE, _MAX_GAP_NS = 0.01, 1_000_000
 # Calls are timed by a different counter from the loop's, and rounded to a nanosecond.
@@ -63,8 +64,8 @@ def open_loop_offered(record: Record, context: Context) -> str:
     if loop is None or calls < _MANY_CALLS:
         return ""
     rate, offered = loop["rate_ops_per_sec"], loop["offered_ops_per_sec"]
-    low, high = (multiple * rate for multiple in _OFFERED)
-    if low <= offered <= high:
+    slack = max(_MOST_OFF, _MOST_SIGMAS / math.sqrt(calls))
+    if math.isclose(offered, rate, rel_tol=slack):
         return ""
     return f"{offered:,.0f} ops/s offered, but {rate:,.0f} requested"
 

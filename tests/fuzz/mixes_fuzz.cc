@@ -102,7 +102,8 @@ void Schedule(const Benchmark& benchmark, const Config& config) {
       swings ? config.mix.mixgraph.sine_d : config.rate_ops_per_sec;
   if (rate == 0) return;
   FakeClock clock;
-  OpenLoop loop(clock, rate / static_cast<double>(config.threads), config.seed,
+  OpenLoop loop(clock, rate / static_cast<double>(config.threads),
+                Arrivals(config.seed, {0, config.threads}),
                 swings ? SwingOf(config) : Swing{});
   loop.Start(clock.NowNs());
   uint64_t last_ns = 0;

@@ -109,6 +109,24 @@ TEST_F(ThreadSchedules, ShareTheRateOfAnOpenLoop) {
   }
 }
 
+// Each has few calls: schedules of their own would differ by a fifth, and the
+// last thread would go on alone.
+TEST_F(ThreadSchedules, OfFewCallsAchieveTheRate) {
+  config_.reads = 25;
+  config_.threads = 8;
+  config_.num = 200;
+  config_.rate_ops_per_sec = 4'000;
+  for (const uint64_t seed : {301, 302, 303, 304}) {
+    config_.seed = seed;
+    const Measurement m = Over({}, "readrandom");
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    const OpenLoopFigures& figures = m.run.trace.open_loop.value();
+    EXPECT_EQ(figures.rate_ops_per_sec, 4'000);
+    // Four standard deviations of 200 events.
+    EXPECT_NEAR(figures.offered_ops_per_sec, 4'000, 4'000 * 4 / 14.1);
+  }
+}
+
 // If all threads had the same gaps, their n-th calls would all start at once.
 TEST_F(ThreadSchedules, EachHaveASchedule) {
   config_.reads = 100;

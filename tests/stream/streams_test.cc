@@ -46,7 +46,7 @@ Series KeysOf(uint64_t stream_seed, KeyOrder order) {
 }
 
 Series GapsOf(uint64_t stream_seed) {
-  Arrivals arrivals(StreamSeed(stream_seed, "arrivals", 0));
+  Arrivals arrivals(stream_seed);
   Series series(kSamples);
   for (double& value : series) value = arrivals.NextGap();
   return series;
