@@ -56,10 +56,7 @@ std::vector<Share> GraphMix::Shares(uint64_t stream_seed,
   const MixgraphParameters& p = parameters_;
   const std::unique_ptr<MixStream> stream = Stream(stream_seed);
   const KeyRanges ranges(p);
-  uint64_t hottest = 0;
-  for (uint64_t range = 1; range < ranges.size(); ++range) {
-    if (ranges.Hotness(range) > ranges.Hotness(hottest)) hottest = range;
-  }
+  const uint64_t hottest = ranges.Hottest();
   Weights counts{};
   double in_hottest = 0, entries = 0, bytes = 0;
   for (uint64_t i = 0; i < operations; ++i) {
@@ -72,16 +69,19 @@ std::vector<Share> GraphMix::Shares(uint64_t stream_seed,
     bytes += static_cast<double>(step.value_size.value_or(0));
   }
   const auto all = static_cast<double>(operations);
-  std::vector<Share> shares;
-  AddTypeShares(MixgraphWeights(p), counts, shares);
-  if (ranges.total() > 0 && p.key_dist_a != 0 && p.key_dist_b != 0) {
-    shares.push_back({"hottest key range", in_hottest / all,
-                      static_cast<double>(ranges.Hotness(hottest)) /
-                          static_cast<double>(ranges.total())});
-  }
   const MixgraphStream::Means means =
-      corrected_ ? MixgraphStream::Means{MeanScanLength(p), 0}
-                 : MixgraphStream(p, keys_, 0).ComputeMeans();
+      corrected_
+          ? MixgraphStream::Means{MixgraphWeights(p),
+                                  static_cast<double>(ranges.Hotness(hottest)) /
+                                      static_cast<double>(ranges.total()),
+                                  MeanScanLength(p), 0}
+          : MixgraphStream(p, keys_, 0).ComputeMeans();
+  std::vector<Share> shares;
+  AddTypeShares(means.types, counts, shares);
+  if (ranges.total() > 0 && p.key_dist_a != 0 && p.key_dist_b != 0) {
+    shares.push_back(
+        {"hottest key range", in_hottest / all, means.hottest_range});
+  }
   const double seeks = counts[static_cast<size_t>(Operation::kSeek)];
   if (seeks > 0) {
     shares.push_back(

@@ -86,6 +86,14 @@ uint64_t KeyRanges::Of(uint64_t share) const {
                                ends_.begin());
 }
 
+uint64_t KeyRanges::Hottest() const {
+  uint64_t hottest = 0;
+  for (uint64_t range = 1; range < size(); ++range) {
+    if (Hotness(range) > Hotness(hottest)) hottest = range;
+  }
+  return hottest;
+}
+
 bool HasKeyRanges(const MixgraphParameters& p) {
   return p.keyrange_dist_a != 0 || p.keyrange_dist_b != 0 ||
          p.keyrange_dist_c != 0 || p.keyrange_dist_d != 0;
@@ -158,21 +166,34 @@ MixStep MixgraphStream::Of(uint64_t draw) const {
 MixgraphStream::Means MixgraphStream::ComputeMeans() const {
   constexpr uint64_t kMax = 2'000'000;
   const uint64_t samples = std::min(keys_, kMax);
+  const uint64_t hottest = ranges_.Hottest();
   Random random(1);
-  double entries = 0, scans = 0, bytes = 0, puts = 0;
-  for (uint64_t i = 0; i < samples; ++i) {
-    // One number of each of the equal parts of all.
-    const uint64_t first = keys_ / samples * i;
-    const uint64_t draw = first + random.Uniform(keys_ / samples);
-    if (OperationOf(draw) == Operation::kSeek) {
-      entries += static_cast<double>(ScanLengthOf(draw));
-      ++scans;
-    } else if (OperationOf(draw) == Operation::kPut) {
-      bytes += static_cast<double>(ValueSizeOf(draw));
-      ++puts;
+  Means sums{};
+  const auto count = [&sums](Operation type) -> double& {
+    return sums.types[static_cast<size_t>(type)];
+  };
+  // One number of each of the equal parts of all.
+  uint64_t first = 0;
+  for (uint64_t i = 1; i <= samples; ++i) {
+    const auto end = static_cast<uint64_t>(static_cast<unsigned __int128>(i) *
+                                           keys_ / samples);
+    const uint64_t draw = first + random.Uniform(end - first);
+    first = end;
+    const Operation type = OperationOf(draw);
+    ++count(type);
+    if (type == Operation::kSeek) {
+      sums.scan_length += static_cast<double>(ScanLengthOf(draw));
+    } else if (type == Operation::kPut) {
+      sums.value_size += static_cast<double>(ValueSizeOf(draw));
     }
+    if (ranges_.total() == 0) continue;
+    sums.hottest_range += ranges_.Of(draw % ranges_.total()) == hottest;
   }
-  return {scans > 0 ? entries / scans : 0, puts > 0 ? bytes / puts : 0};
+  if (count(Operation::kSeek) > 0) sums.scan_length /= count(Operation::kSeek);
+  if (count(Operation::kPut) > 0) sums.value_size /= count(Operation::kPut);
+  sums.hottest_range /= static_cast<double>(samples);
+  for (double& share : sums.types) share /= static_cast<double>(samples);
+  return sums;
 }
 
 Weights MixgraphWeights(const MixgraphParameters& p) {

@@ -59,6 +59,8 @@ class KeyRanges {
   uint64_t Hotness(uint64_t range) const {
     return ends_[range] - (range == 0 ? 0 : ends_[range - 1]);
   }
+  // Returns the hottest range; the first of several.
+  uint64_t Hottest() const;
   // The number of ranges, keyrange_num.
   uint64_t size() const { return ends_.size(); }
 
@@ -86,9 +88,13 @@ class MixgraphStream final : public MixStream {
   // Returns the operation that `draw` decides.  REQUIRES: draw < keys
   MixStep Of(uint64_t draw) const;
 
-  // Means over all numbers, or over a sample of two million: entries of a scan
-  // and bytes of a value put; 0 if there are none.
+  // Means over all numbers, or over a sample of two million: the share of each
+  // type, that of the hottest key range, entries of a scan and bytes of a value
+  // put; 0 if there are none.  These are not quite the shares of the model,
+  // which the few thousand numbers of a small key space only approximate.
   struct Means {
+    Weights types;
+    double hottest_range;
     double scan_length;
     double value_size;
   };

@@ -144,6 +144,43 @@ TEST_F(MixgraphRun, DrawsWhatTheModelPredicts) {
   }
 }
 
+// The published model makes a key space of few keys unlike itself: what is
+// expected is what it draws there.
+TEST_F(MixgraphRun, DrawsWhatItsNumbersPredictHoweverFewThereAre) {
+  config_.value_size = 1;
+  config_.reads = 100'000;
+  for (const uint64_t keys : {30, 1'000, 1'499}) {
+    config_.num = keys;
+    for (const std::string_view name : kBoth) {
+      Choose(name);
+      const Measurement m = RunFilled(Wrapped({}), name);
+      ASSERT_EQ(m.status, Status::kOk) << m.reason;
+      for (const Share& share : m.shares) {
+        if (!share.what.ends_with("operations") &&
+            !share.what.ends_with("range")) {
+          continue;
+        }
+        const double error =
+            std::sqrt(share.expected * (1 - share.expected) / 100'000);
+        EXPECT_NEAR(share.observed, share.expected, 5 * error + 1e-9)
+            << name << " " << keys << ": " << share.what;
+      }
+    }
+  }
+}
+
+// The sample of the numbers of a large key space is one of all of them.
+TEST(MixgraphStream, KnowsItsMeansForAnyNumberOfKeys) {
+  const MixgraphParameters p;
+  const double expected =
+      MixgraphStream(p, 20'000'000, 1).ComputeMeans().value_size;
+  for (const uint64_t keys : {2'000'000, 3'000'001, 3'999'999}) {
+    EXPECT_NEAR(MixgraphStream(p, keys, 1).ComputeMeans().value_size, expected,
+                0.5)
+        << keys;
+  }
+}
+
 TEST_F(MixgraphRun, RefusesFlagsThatContradictIt) {
   const Benchmark& mixgraph = *FindBenchmark("mixgraph");
   const Benchmark& corrected = *FindBenchmark("mixgraph-c");
