@@ -36,15 +36,21 @@ namespace {
    .not_replayed = kNothingLikeIt,                              \
    .option = #member}
 
-// A flag of mixgraph is named as its parameter is.
-#define MIXGRAPH(parameter, its_group, its_range, its_help) \
-  {.name = #parameter,                                      \
-   .field = FIELD(config.mix.mixgraph.parameter),           \
-   .group = its_group,                                      \
-   .help = its_help,                                        \
-   .range = its_range,                                      \
-   .option = #parameter,                                    \
+// A flag that a result line has only if it was set.  Further members of Flag
+// follow the help.
+#define IF_SET(flag, member, its_group, its_help, ...) \
+  {.name = #flag,                                      \
+   .field = FIELD(config.member),                      \
+   .group = its_group,                                 \
+   .help = its_help,                                   \
+   __VA_ARGS__,                                        \
+   .option = #flag,                                    \
    .option_if_set = true}
+
+// A flag of mixgraph is named as its parameter is.
+#define MIXGRAPH(parameter, its_group, its_range, its_help)      \
+  IF_SET(parameter, mix.mixgraph.parameter, its_group, its_help, \
+         .range = its_range)
 
 // A time of the work, in seconds.
 #define SECONDS(flag, its_help, why_not_replayed, if_set) \
@@ -75,6 +81,8 @@ constexpr FlagRange kMilliseconds = {1, kBillion};
 constexpr char kNothingLikeIt[] = "that program has no such option";
 
 constexpr std::string_view kByTheta[] = {"zipf", "latest"};
+constexpr std::string_view kHotspot[] = {"hotspot"};
+constexpr std::string_view kExponential[] = {"exponential"};
 constexpr std::string_view kOfManySizes[] = {"uniform", "normal", "pareto"};
 
 template <typename Value>
@@ -164,6 +172,21 @@ const Flag kFlags[] = {
      .range = {0.01, 10},
      .only_with = {"key_distribution", kByTheta},
      .option = "zipf_theta"},
+    IF_SET(hotspot_data_fraction, hotspot.data, kKeys,
+           "fraction of the records that is the hot spot: the first of the "
+           "load",
+           .range = {0, 1}, .only_with = {"key_distribution", kHotspot}),
+    IF_SET(hotspot_operation_fraction, hotspot.operations, kKeys,
+           "fraction of the operations that fall on the hot spot",
+           .range = {0, 1}, .only_with = {"key_distribution", kHotspot}),
+    IF_SET(exponential_percentile, exponential.percentile, kKeys,
+           "percentage of the operations that fall on the newest records, a "
+           "fraction --exponential_fraction of all",
+           .range = {0.001, 99.999},
+           .only_with = {"key_distribution", kExponential}),
+    IF_SET(exponential_fraction, exponential.fraction, kKeys,
+           "see --exponential_percentile", .range = {0.001, 1000},
+           .only_with = {"key_distribution", kExponential}),
     {CONFIG(value_size), .group = kValues,
      .help = "size of a value; the mean if sizes vary",
      .range = {0, ValueSizes::kLargest, kNone, 1}, .unit = "bytes each",
@@ -270,21 +293,35 @@ const Flag kFlags[] = {
              "(put), readmodifywrite, insert and delete",
      .option = "mix_shares",
      .option_if_set = true},
-    {.name = "scan_length",
-     .field = FIELD(config.mix.scan_length),
-     .group = kMix,
-     .help = "entries that a scan of mix visits",
-     .range = kUpToAMillion,
-     .unit = "entries",
-     .option = "scan_length",
-     .option_if_set = true},
+    IF_SET(scan_length, mix.scan_length, kMix,
+           "entries that a scan of mix visits", .range = kUpToAMillion,
+           .unit = "entries"),
+    IF_SET(min_scan_length, mix.min_scan_length, kMix,
+           "smallest number of entries that a scan of mix visits, with "
+           "--max_scan_length",
+           .range = kUpToAMillion, .unit = "entries"),
+    IF_SET(max_scan_length, mix.max_scan_length, kMix,
+           "largest such number: each scan has a length of its own; 0 means "
+           "--scan_length entries each",
+           .range = {0, 1'000'000}, .unit = "entries"),
+    IF_SET(scan_length_distribution, mix.scan_length_distribution, kMix,
+           "how these lengths are drawn; zipf is YCSB's generator, the "
+           "smallest most often",
+           .choices = [] { return Names{"uniform", "zipf"}; }),
     {.name = "writeallfields",
      .field = FIELD(config.mix.writeallfields),
      .group = kYcsb,
-     .help = "write the whole record in an update, without reading it first; "
-             "by default, as in YCSB, an update reads the record and changes "
-             "one field of ten",
+     .help = "write the whole record in an update, without reading it first",
      .option = "writeallfields"},
+    IF_SET(fieldcount, mix.fieldcount, kYcsb,
+           "fields of a record, which has --value_size bytes in all; an "
+           "update changes one field, so with two or more it reads the record "
+           "first; 0 means ten in ycsba to ycsbf, as in YCSB, and one in mix",
+           .range = {0, 1'000'000}),
+    IF_SET(insert_order, mix.insert_order, kYcsb,
+           "order in which ycsbload and inserts add keys: hashed means "
+           "random, each key once; ordered means ascending",
+           .choices = [] { return Names{"hashed", "ordered"}; }),
     PROCESS(db,
             "directory in which db_bench_ENGINE, the database, is created; its "
             "parent must exist; default: kvmatrix-UID in the directory for "
@@ -361,6 +398,7 @@ const Flag kFlags[] = {
 };
 
 #undef MIXGRAPH
+#undef IF_SET
 #undef SIZE_BOUND
 #undef OPTION
 #undef FIELD

@@ -202,24 +202,36 @@ Problem YcsbKeys(const Benchmark& benchmark, const Config& config) {
   if (workload == nullptr || RequestOf(*workload, config.key_distribution)) {
     return "";
   }
-  return std::string(benchmark.name) +
-         " accepts uniform, zipf, ycsb-zipf and latest, not '" +
-         config.key_distribution + "'";
+  return std::string(benchmark.name) + " accepts " + YcsbRequestNames() +
+         "; not '" + config.key_distribution + "'";
 }
 
 // Rules about mix.
 
-// The key space has room for a few more, because shares are drawn.
-Problem ManyInserts(const Benchmark& benchmark, const Config& config) {
-  if (!IsShareMix(benchmark)) return "";
-  constexpr auto kInserts = static_cast<size_t>(Operation::kInsert);
-  const double operations = static_cast<double>(config.reads * config.threads);
-  const double inserts = config.mix.shares[kInserts] * operations;
-  const uint64_t room = KeySpaceOf(benchmark, config) - config.num;
-  if (inserts <= 0.9 * static_cast<double>(room)) return "";
-  return "mix would insert about " + Number(static_cast<uint64_t>(inserts)) +
-         " records, and there is room for " + Number(room) +
-         "; lower --reads or the share of inserts, or raise --num";
+Problem CrossedScans(const Config& config) {
+  const uint64_t min = config.mix.min_scan_length;
+  const uint64_t max = config.mix.max_scan_length;
+  if (max == 0 || min <= max) return "";
+  return Number(min) + " is above --max_scan_length, which is " + Number(max);
+}
+
+// Returns the flag that has no effect on scans of one length.
+Problem FixedScans(const Config& config) {
+  if (config.mix.max_scan_length > 0) return "";
+  for (const char* flag : {"min_scan_length", "scan_length_distribution"}) {
+    if (!config.set_flags.contains(flag)) continue;
+    return "must be positive with --" + std::string(flag) +
+           "; otherwise all scans have the length --scan_length";
+  }
+  return "";
+}
+
+Problem TwoLengths(const Config& config) {
+  if (config.mix.max_scan_length == 0 ||
+      !config.set_flags.contains("scan_length")) {
+    return "";
+  }
+  return "cannot be used with --max_scan_length; leave one of them out";
 }
 
 // Rules about mixgraph.
@@ -326,7 +338,8 @@ constexpr Rule kRules[] = {
     {"keyrange_dist_a", ColdRanges}, {"mix_get_ratio", NoTypes},
     {"sine_d", DeepSwing},           {"rate_share", ShareOfNothing},
     {"rate_share", SwingingShare},   {"min_time", NoTime},
-    {"min_time", TimedOtherwise},
+    {"min_time", TimedOtherwise},    {"min_scan_length", CrossedScans},
+    {"max_scan_length", FixedScans}, {"scan_length", TwoLengths},
 };
 
 // The executable would notice it only when the database is filled.
@@ -350,7 +363,6 @@ constexpr BenchmarkRule kBenchmarkRules[] = {
     {"key_size", true, FewDigits},
     {"key_format", false, UnorderedKeys},
     {"transactions", false, LargeTransactions},
-    {"mix_shares", true, ManyInserts},
     {"zipf_theta", true, YcsbTheta},
     {"key_distribution", true, YcsbKeys},
     {"keyrange_num", true, FewKeys},

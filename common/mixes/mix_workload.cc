@@ -15,6 +15,14 @@ void AddTypeShares(const Weights& weights, const Weights& counts,
   }
 }
 
+void Mix::UseTable(const Weights& weights) {
+  if (weights[static_cast<size_t>(Operation::kInsert)] > 0) {
+    oracle_.LetGrow();
+  } else {
+    oracle_.UseTable();
+  }
+}
+
 void Mix::Replay(uint64_t stream_seed, const ThreadShare& thread_share,
                  uint64_t operations) {
   const std::unique_ptr<MixStream> stream =

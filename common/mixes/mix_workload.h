@@ -59,6 +59,10 @@ class Mix {
   // `oracle` outlives the mix.
   explicit Mix(Oracle& oracle) : oracle_(oracle) {}
 
+  // Gives the oracle its table, which may grow if there are inserts among
+  // operations of these weights.
+  void UseTable(const Weights& weights);
+
   Oracle& oracle_;
 };
 

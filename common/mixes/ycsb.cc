@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
-#include <string>
+#include <iterator>
 
 namespace kvmatrix {
 namespace {
@@ -23,21 +22,27 @@ constexpr NamedYcsb kWorkloads[] = {
     {"ycsbf", {{0.5, 0, 0, 0, 0.5}, YcsbRequest::kYcsbZipf}},
 };
 
-// The sum of r^-theta over r = 1..n: the first thousand terms one by one, the
-// others by the Euler-Maclaurin formula, whose next term is below 10^-12.
-double Zeta(uint64_t n, double theta) {
-  const uint64_t few = std::min<uint64_t>(n, 1000);
-  double sum = 0;
-  for (uint64_t r = few; r > 0; --r) {
-    sum += std::pow(static_cast<double>(r), -theta);
-  }
-  if (n == few) return sum;
-  const auto from = static_cast<double>(few);
-  const auto to = static_cast<double>(n);
-  const auto term = [&](double x) { return std::pow(x, -theta); };
-  const auto slope = [&](double x) { return -theta * term(x) / x; };
-  return sum + ZipfIntegral(to, theta) - ZipfIntegral(from, theta) +
-         (term(to) - term(from)) / 2 + (slope(to) - slope(from)) / 12;
+struct NamedRequest {
+  std::string_view name;
+  YcsbRequest request;
+};
+
+// The values of --key_distribution that YCSB's workloads accept.  Those that
+// follow the records inserted in the run come first.
+constexpr NamedRequest kRequests[] = {
+    {"ycsb-zipf", YcsbRequest::kYcsbZipf},
+    {"zipf", YcsbRequest::kZipf},
+    {"ycsb-latest", YcsbRequest::kYcsbLatest},
+    {"latest", YcsbRequest::kLatest},
+    {"exponential", YcsbRequest::kExponential},
+    {"hotspot", YcsbRequest::kHotspot},
+    {"uniform", YcsbRequest::kUniform},
+};
+constexpr size_t kGrowing = 5;
+
+const NamedRequest* FindRequest(std::string_view name) {
+  const auto it = std::ranges::find(kRequests, name, &NamedRequest::name);
+  return it == std::end(kRequests) ? nullptr : it;
 }
 
 }  // namespace
@@ -51,50 +56,61 @@ const YcsbWorkload* FindYcsb(std::string_view benchmark) {
 std::optional<YcsbRequest> RequestOf(const YcsbWorkload& workload,
                                      std::string_view name) {
   const bool latest = workload.request == YcsbRequest::kYcsbLatest;
-  if (name.empty()) return workload.request;
-  if (name == "uniform") return YcsbRequest::kUniform;
+  if (name.empty() || (latest && name == "ycsb-zipf")) return workload.request;
   if (name == "latest") return YcsbRequest::kYcsbLatest;
-  if (name == "zipf") {
-    return latest ? YcsbRequest::kLatest : YcsbRequest::kZipf;
+  if (latest && name == "zipf") return YcsbRequest::kLatest;
+  const NamedRequest* request = FindRequest(name);
+  if (request == nullptr) return std::nullopt;
+  return request->request;
+}
+
+std::string YcsbRequestNames() {
+  std::string names;
+  for (const NamedRequest& request : kRequests) {
+    names += (names.empty() ? "" : ", ") + std::string(request.name);
   }
-  if (name == "ycsb-zipf") return workload.request;
-  return std::nullopt;
+  return names;
+}
+
+std::optional<YcsbRequest> FindGrowing(std::string_view name) {
+  const NamedRequest* request = FindRequest(name);
+  if (request == nullptr || request >= kRequests + kGrowing) {
+    return std::nullopt;
+  }
+  return request->request;
 }
 
 std::string_view RequestLabel(YcsbRequest request) {
   // In the order of YcsbRequest.
   constexpr std::string_view kLabels[] = {
-      "YCSB-exact zipfian: hashed, of 10^10 items", "true Zipf", "uniform",
-      "YCSB-exact latest", "latest by true Zipf"};
+      "YCSB-exact zipfian: hashed, of 10^10 items",
+      "true Zipf",
+      "uniform",
+      "YCSB-exact latest",
+      "latest by true Zipf",
+      "hot spot",
+      "exponential: the newest most often"};
   return kLabels[static_cast<size_t>(request)];
 }
 
-uint64_t YcsbKeySpace(uint64_t records, uint64_t operations) {
-  constexpr uint64_t kFew = 64;  // short runs may insert more than expected
-  return records +
-         std::max(records, ExpectedInserts(operations, kYcsbInsertShare)) +
-         kFew;
-}
-
-uint64_t YcsbOrderSeed(uint64_t master_seed) {
-  return StreamSeed(master_seed, "ycsb order", 0);
-}
-
 YcsbChooser::YcsbChooser(YcsbRequest request, uint64_t records,
-                         uint64_t inserts, double theta, uint64_t seed)
+                         uint64_t inserts, const KeyDraw& draw)
     : request_(request),
+      draw_(draw),
       // YCSB gives the last of the reserve as an inclusive bound.
-      items_(request == YcsbRequest::kUniform    ? records
-             : request == YcsbRequest::kYcsbZipf ? records + inserts + 1
-                                                 : records + inserts),
-      theta_(theta),
-      scatter_(items_, seed) {
-  if (request == YcsbRequest::kZipf) {
-    zipf_.emplace(items_, theta);
-    zeta_ = Zeta(items_, theta);
+      items_(records + (IsZipf() ? std::min(inserts, records) : 0) +
+             (MergesRanks() ? 1 : 0)),
+      present_(records),
+      hotspot_(records, draw.hotspot),
+      exponential_(records, draw.exponential) {
+  if (request == YcsbRequest::kZipf) Zipfian();
+  if (request == YcsbRequest::kLatest) {
+    zipf_.emplace(records, draw.zipf_theta);
+    zeta_items_ = records;
+    zeta_ = Zeta(records, draw.zipf_theta);
   }
   if (request != YcsbRequest::kYcsbLatest) return;
-  zeta_items_ = records - 1;
+  first_items_ = zeta_items_ = records - 1;
   zeta_ = Zeta(zeta_items_, YcsbZipf::kTheta);
   second_ = 1 + std::pow(0.5, YcsbZipf::kTheta);
   eta_factor_ =
@@ -102,16 +118,38 @@ YcsbChooser::YcsbChooser(YcsbRequest request, uint64_t records,
   eta_ = eta_factor_ / (1 - second_ / zeta_);
 }
 
-uint64_t YcsbChooser::NextLatest(Random& random, uint64_t acknowledged) {
-  const uint64_t newest = acknowledged - 1;
-  if (zeta_items_ < newest) {
-    // Only the terms that are new: a sum over all records for each insert would
-    // be quadratic.
-    while (zeta_items_ < newest) {
+// The true law over items_, whose ranks are scattered.
+void YcsbChooser::Zipfian() {
+  zipf_.emplace(items_, draw_.zipf_theta);
+  scatter_.emplace(items_, draw_.scatter_seed);
+  zeta_ = Zeta(items_, draw_.zipf_theta);
+}
+
+// Only the terms that are new: a sum over all records for each insert would be
+// quadratic.
+void YcsbChooser::GrowTo(uint64_t acknowledged) {
+  if (acknowledged == present_) return;
+  present_ = acknowledged;
+  if (IsZipf()) {
+    if (items_ >= present_) return;
+    while (items_ < present_) items_ *= 2;
+    if (request_ == YcsbRequest::kZipf) Zipfian();
+  } else if (request_ == YcsbRequest::kLatest) {
+    // This costs about as much as a few draws.
+    zipf_.emplace(present_, draw_.zipf_theta);
+    while (zeta_items_ < present_) {
+      zeta_ += std::pow(static_cast<double>(++zeta_items_), -draw_.zipf_theta);
+    }
+  } else if (request_ == YcsbRequest::kYcsbLatest) {
+    while (zeta_items_ < present_ - 1) {
       zeta_ += std::pow(static_cast<double>(++zeta_items_), -YcsbZipf::kTheta);
     }
     eta_ = eta_factor_ / (1 - second_ / zeta_);
   }
+}
+
+uint64_t YcsbChooser::NextLatest(Random& random) {
+  const uint64_t newest = present_ - 1;
   const double u = random.Unit();
   if (u * zeta_ < 1) return newest;
   if (u * zeta_ < second_) return newest - 1;
@@ -121,58 +159,50 @@ uint64_t YcsbChooser::NextLatest(Random& random, uint64_t acknowledged) {
 }
 
 uint64_t YcsbChooser::Next(Random& random, uint64_t acknowledged) {
+  GrowTo(acknowledged);
   switch (request_) {
     case YcsbRequest::kUniform:
       return random.Uniform(items_);
+    case YcsbRequest::kHotspot:
+      return hotspot_(random);
     case YcsbRequest::kYcsbLatest:
-      return NextLatest(random, acknowledged);
+      return NextLatest(random);
     case YcsbRequest::kLatest:
-      // Rebuilt after an insert, which costs about as much as a few draws.
-      if (!zipf_ || zipf_->n() != acknowledged) {
-        zipf_.emplace(acknowledged, theta_);
-      }
-      return acknowledged - 1 - (*zipf_)(random);
+      return present_ - 1 - (*zipf_)(random);
+    case YcsbRequest::kExponential:
+      return present_ - 1 - exponential_.Age(random, present_);
     default:
       break;
   }
   while (true) {
     const uint64_t ordinal = request_ == YcsbRequest::kZipf
-                                 ? scatter_((*zipf_)(random))
+                                 ? (*scatter_)((*zipf_)(random))
                                  : ycsb_zipf_(random, items_);
-    if (ordinal < acknowledged) return ordinal;
+    if (ordinal < present_) return ordinal;
   }
 }
 
 double YcsbChooser::ShareOf(uint64_t rank) const {
-  if (request_ == YcsbRequest::kYcsbZipf) {
+  if (MergesRanks()) {
     return ycsb_zipf_.ShareBelow(rank + 1) - ycsb_zipf_.ShareBelow(rank);
   }
-  if (request_ == YcsbRequest::kUniform) {
-    return 1 / static_cast<double>(items_);
-  }
-  return std::pow(static_cast<double>(rank + 1), -theta_) / zeta_;
+  return std::pow(static_cast<double>(rank + 1), -draw_.zipf_theta) / zeta_;
 }
 
 uint64_t YcsbChooser::OrdinalOf(uint64_t rank) const {
-  if (request_ == YcsbRequest::kZipf) return scatter_(rank);
-  return MergesRanks() ? YcsbZipf::KeyOf(rank, items_) : rank;
+  return MergesRanks() ? YcsbZipf::KeyOf(rank, items_) : (*scatter_)(rank);
 }
 
-double YcsbChooser::ShareOfNewest(uint64_t count, uint64_t acknowledged) const {
-  if (request_ == YcsbRequest::kLatest) {
-    return Zeta(count, theta_) / Zeta(acknowledged, theta_);
+double YcsbChooser::ShareOfNewest(uint64_t count) const {
+  if (request_ == YcsbRequest::kExponential) {
+    return exponential_.ShareOfNewest(count) /
+           exponential_.ShareOfNewest(present_);
   }
-  const uint64_t newest = acknowledged - 1;
-  const double zeta = Zeta(newest, YcsbZipf::kTheta);
-  return GrayZipf(newest, YcsbZipf::kTheta, zeta).ShareBelow(count);
-}
-
-uint64_t YcsbInserts::Take() {
-  const uint64_t ordinal = next_.fetch_add(1, std::memory_order_relaxed);
-  if (ordinal < key_space_) return ordinal;
-  throw std::runtime_error(
-      "no key is left to insert; raise --num, or run the load with the --reads "
-      "and --threads of this benchmark");
+  if (request_ == YcsbRequest::kLatest) {
+    return Zeta(count, draw_.zipf_theta) / zeta_;
+  }
+  return GrayZipf(zeta_items_, YcsbZipf::kTheta, zeta_, first_items_)
+      .ShareBelow(count);
 }
 
 }  // namespace kvmatrix

@@ -3,10 +3,9 @@
 // 048cbaed) and the files workloads/workloada to workloadf of
 // brianfrankcooper/YCSB.
 //
-// Records are numbered in the order of their insertion; these numbers are
-// called ordinals.  A bijection maps ordinals to keys, so that records are
-// inserted in random key order and no two share a key.  (YCSB hashes instead,
-// which may merge two records.)
+// Records are known by their ordinals, which key_space.h maps to keys: by a
+// bijection, so that records are inserted in random key order and no two share
+// a key.  (YCSB hashes instead, which may merge two records.)
 
 #ifndef COMMON_MIXES_YCSB_H_
 #define COMMON_MIXES_YCSB_H_
@@ -14,23 +13,28 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "common/mixes/mix.h"
 #include "common/random/permutation.h"
 #include "common/random/random.h"
+#include "common/random/skewed_draws.h"
 #include "common/random/zipf.h"
 #include "common/spec/benchmark.h"
+#include "common/stream/key_draw.h"
 
 namespace kvmatrix {
 
 // The distribution of the ordinals that operations refer to.
 enum class YcsbRequest {
-  kYcsbZipf,    // YCSB's "zipfian": scrambled, over 10^10 items; see YcsbZipf
-  kZipf,        // the exact distribution, scattered by a bijection
-  kUniform,     // over the records of the load
-  kYcsbLatest,  // YCSB's "latest": newest most often, by Gray's formula
-  kLatest,      // the same, with the exact distribution
+  kYcsbZipf,     // YCSB's "zipfian": scrambled, over 10^10 items; see YcsbZipf
+  kZipf,         // the exact distribution, scattered by a bijection
+  kUniform,      // over the records of the load
+  kYcsbLatest,   // YCSB's "latest": newest most often, by Gray's formula
+  kLatest,       // the same, with the exact distribution
+  kHotspot,      // over the records of the load, of which the first are hot
+  kExponential,  // newest most often; see Exponential
 };
 
 // The definition of one workload.
@@ -45,9 +49,14 @@ const YcsbWorkload* FindYcsb(std::string_view benchmark);
 // Returns the request distribution under --key_distribution=`name`, where "" is
 // the workload's own.  The name selects the generator only: a workload whose
 // requests favour the newest records keeps doing so.  Nothing if no workload
-// accepts the name.
+// accepts the name; YcsbRequestNames() lists those that they accept.
 std::optional<YcsbRequest> RequestOf(const YcsbWorkload& workload,
                                      std::string_view name);
+std::string YcsbRequestNames();
+
+// Returns the distribution called `name` by --key_distribution that follows the
+// records inserted in the run, or nothing if it has a fixed number of records.
+std::optional<YcsbRequest> FindGrowing(std::string_view name);
 
 // Returns the label of results.
 std::string_view RequestLabel(YcsbRequest request);
@@ -67,20 +76,9 @@ constexpr uint64_t ExpectedInserts(uint64_t operations, double share) {
   return static_cast<uint64_t>(static_cast<double>(operations) * share * 2);
 }
 
-// Returns the size of the key space for a load of `records` and a run of
-// `operations` operations: at least twice the records, so that a database can
-// be loaded without knowing the run that follows, and more if --reads times
-// --threads exceeds ten times --num.
-uint64_t YcsbKeySpace(uint64_t records, uint64_t operations);
-
 // True for the load and the six workloads.
 constexpr bool IsYcsb(const Benchmark& benchmark) {
   return benchmark.name.starts_with("ycsb");
-}
-
-// True for the load and every mix that runs on its records.
-constexpr bool UsesYcsbRecords(const Benchmark& benchmark) {
-  return IsYcsb(benchmark) || benchmark.fill == "ycsbload";
 }
 
 // True for the benchmark that inserts the records.
@@ -88,58 +86,75 @@ constexpr bool IsYcsbLoad(const Benchmark& benchmark) {
   return benchmark.name == "ycsbload";
 }
 
-// The seed of the bijection from ordinals to keys, which load and workloads
-// share: Permutation(key_space, YcsbOrderSeed(master_seed)).
-uint64_t YcsbOrderSeed(uint64_t master_seed);
-
 // Draws the ordinals of one thread.  Not thread-safe.
+//
+// YCSB's "zipfian" draws from more ordinals than there are records, twice the
+// expected inserts, and draws again if a record is not present yet.  Here that
+// reserve is at most as long as the records, so that a draw is repeated once on
+// average at most, however many inserts --reads allows.  When the database has
+// outgrown the reserve, the ordinals to draw from double.
 class YcsbChooser {
  public:
   // For a run that starts with `records` records and may insert `inserts` more.
-  // `theta` is the exponent of the true laws; YCSB's generators always have
-  // 0.99.  REQUIRES: records >= 3
+  // `draw` has the parameters of the distributions; YCSB's Zipfian generators
+  // always have an exponent of 0.99.  REQUIRES: records >= 3
   YcsbChooser(YcsbRequest request, uint64_t records, uint64_t inserts,
-              double theta, uint64_t seed);
+              const KeyDraw& draw);
 
   // Returns an ordinal below `acknowledged`, the number of records present.
   // REQUIRES: acknowledged >= records, and never decreases
   uint64_t Next(Random& random, uint64_t acknowledged);
 
-  // For distributions other than "latest": the probability of a rank (0 is the
-  // most frequent) before draws of absent records are rejected, and the ordinal
-  // of the rank.
+  // Makes the chooser what it is for `acknowledged` records, as Next() does.
+  void GrowTo(uint64_t acknowledged);
+
+  // For the two Zipfian distributions: the probability of a rank (0 is the most
+  // frequent) before draws of absent records are rejected, and the ordinal of
+  // the rank.
   double ShareOf(uint64_t rank) const;
   uint64_t OrdinalOf(uint64_t rank) const;
 
-  // For "latest": the probability of the newest `count` records.
-  double ShareOfNewest(uint64_t count, uint64_t acknowledged) const;
-
   // Returns the number of ordinals that a draw may yield, present or not.
   uint64_t items() const { return items_; }
+
+  // For the distributions that favour the newest records: the probability of
+  // the newest `count` of those that GrowTo() was called for.
+  double ShareOfNewest(uint64_t count) const;
 
   // True if several ranks may map to the same ordinal.
   bool MergesRanks() const { return request_ == YcsbRequest::kYcsbZipf; }
 
   bool IsLatest() const {
     return request_ == YcsbRequest::kYcsbLatest ||
-           request_ == YcsbRequest::kLatest;
+           request_ == YcsbRequest::kLatest ||
+           request_ == YcsbRequest::kExponential;
   }
+  bool IsZipf() const {
+    return request_ == YcsbRequest::kYcsbZipf || request_ == YcsbRequest::kZipf;
+  }
+  const Hotspot& hotspot() const { return hotspot_; }
+  YcsbRequest request() const { return request_; }
 
  private:
-  uint64_t NextLatest(Random& random, uint64_t acknowledged);
+  uint64_t NextLatest(Random& random);
+  void Zipfian();
 
-  const YcsbRequest request_;
-  const uint64_t items_;  // ordinals that a draw may yield
-  const double theta_;
+  YcsbRequest request_;
+  KeyDraw draw_;
+  uint64_t items_;    // ordinals that a draw may yield
+  uint64_t present_;  // records, as of the last call
   YcsbZipf ycsb_zipf_;
+  Hotspot hotspot_;
+  Exponential exponential_;
   std::optional<ZipfRanks>
       zipf_;  // over items_; kLatest: over the records present
-  const Permutation scatter_;
+  std::optional<Permutation> scatter_;  // of kZipf
 
-  // State of YCSB's "latest". zeta follows the newest ordinal, but the first
-  // factor of eta keeps the number of items it was constructed with
-  // (ZipfianGenerator.java, commit 43f53dea, uses `items` where it should use
-  // `itemcount`).
+  // State of the latest distributions and of kZipf.  zeta follows the number of
+  // items, but in YCSB's "latest" the first factor of eta keeps the number it
+  // was constructed with (ZipfianGenerator.java, commit 43f53dea, uses `items`
+  // where it should use `itemcount`).
+  uint64_t first_items_ = 0;
   uint64_t zeta_items_ = 0;
   double zeta_ = 0;
   double second_ = 0;  // 1 + 2^-theta
@@ -152,12 +167,11 @@ class YcsbChooser {
 class YcsbInserts {
  public:
   // Ordinals below `records` are present.
-  YcsbInserts(uint64_t records, uint64_t key_space)
-      : key_space_(key_space), next_(records), acknowledged_(records) {}
+  explicit YcsbInserts(uint64_t records)
+      : next_(records), acknowledged_(records) {}
 
-  // Returns the next ordinal to insert.  Throws std::runtime_error if the key
-  // space is exhausted.
-  uint64_t Take();
+  // Returns the next ordinal to insert.
+  uint64_t Take() { return next_.fetch_add(1, std::memory_order_relaxed); }
 
   // Every ordinal below the result is present.
   uint64_t acknowledged() const {
@@ -181,7 +195,6 @@ class YcsbInserts {
   }
 
  private:
-  const uint64_t key_space_;
   std::atomic<uint64_t> next_;
   std::atomic<uint64_t> acknowledged_;
 };

@@ -9,32 +9,59 @@
 #include <string>
 #include <vector>
 
+#include "common/mixes/key_space.h"
 #include "common/mixes/mix_workload.h"
 #include "common/mixes/ycsb.h"
-#include "common/random/permutation.h"
 #include "common/spec/benchmark.h"
 #include "common/spec/config.h"
 
 namespace kvmatrix {
 
-// Returns the bijection from records, by their ordinals, to the keys of the
-// database that `oracle` describes.
-Permutation YcsbOrder(const Config& config, const Oracle& oracle);
+// The records of a mix that may insert more: their keys, and which of them are
+// taken and present.  All threads of a run share it.  Thread-safe.
+class YcsbRecords {
+ public:
+  // Starts with `present` records.  `oracle` knows which are present, and grows
+  // with them; null: each is at once.  The references outlive the object.
+  YcsbRecords(const RecordOrder& order, uint64_t present, const Config& config,
+              Oracle* oracle);
+
+  // Returns the key of the next record to insert.  Throws std::runtime_error if
+  // there is no such key, or no memory to record it.
+  uint64_t Insert();
+
+  // Called when an inserted record is in the database and the oracle.
+  void Acknowledge();
+
+  // The records with an ordinal below this are present.
+  uint64_t present() const { return inserts_.acknowledged(); }
+
+  uint64_t KeyOf(uint64_t ordinal) const { return order_(ordinal); }
+
+ private:
+  const RecordOrder& order_;
+  const uint64_t capacity_;  // keys that have bytes
+  Oracle* const oracle_;
+  YcsbInserts inserts_;
+};
 
 // Throws std::runtime_error, which says how to load the database, unless the
 // oracle says that ycsbload has put the first `records` records, under the
-// --num and --seed of `config`.  They may have been deleted since.
+// --num, --seed and --insert_order of `config`.  They may have been deleted
+// since.
 // REQUIRES: oracle.UseTable() was called
-void RequireYcsbLoad(const Benchmark& benchmark, const Config& config,
-                     const Oracle& oracle, const Permutation& order,
-                     uint64_t records);
+void RequireYcsbLoad(const Config& config, const Oracle& oracle,
+                     const RecordOrder& order, uint64_t records);
+
+// Returns a chooser for a run that starts with `records` records.
+YcsbChooser ChooserOf(YcsbRequest request, uint64_t records,
+                      const Weights& weights, const Config& config);
 
 // One of the workloads A to F.  Needs a database that ycsbload has filled under
-// the same --num and --seed.
+// the same --num, --seed and --insert_order.
 //
-// Records are known by their ordinals, and the oracle by keys; order_ maps one
-// to the other.  What the streams of several threads share is which records
-// have been inserted, and only that is written during a run.
+// What the streams of several threads share is which records have been
+// inserted, and only that is written during a run.
 class YcsbMix final : public Mix {
  public:
   // Gives the oracle its table.  The arguments outlive the mix.  Throws
@@ -45,24 +72,22 @@ class YcsbMix final : public Mix {
   // throw
   YcsbMix(const Benchmark& benchmark, const Config& config, Oracle& oracle);
 
-  // Next() throws std::runtime_error if the key space has no key left to
-  // insert.  All streams may draw an inserted record once Done() has been
-  // called for it and for those inserted before it; see YcsbInserts.
+  // Next() throws std::runtime_error if no key is left to insert.  All streams
+  // may draw an inserted record once Done() has been called for it and for
+  // those inserted before it; see YcsbInserts.
   std::unique_ptr<MixStream> NewStream(
       uint64_t stream_seed, const ThreadShare& thread_share) override;
 
-  // False with --writeallfields.  Otherwise an update changes one field of ten,
-  // so that a store of whole values must read the record first.
-  bool UpdatesGet() const override { return !config_.mix.writeallfields; }
+  bool UpdatesGet() const override;
 
   // The request distribution, how updates are done, and a note if --value_size
   // is not the size of YCSB's records.
   std::string Label() const override;
 
-  // The share of each type, the share of lookups that fall on the hottest (or
-  // newest) hundredth of the records, at most 100,000, and the mean scan
-  // length.  Draws from streams of its own and leaves those of the run alone;
-  // memory and time are bounded for any number of records.
+  // The share of each type, the share of lookups that fall on some frequent
+  // records (see CheckedRecords), and the mean scan length.  Draws from streams
+  // of its own and leaves those of the run alone; memory and time are bounded
+  // for any number of records.
   std::vector<Share> Shares(uint64_t stream_seed,
                             uint64_t operations) const override;
 
@@ -74,9 +99,9 @@ class YcsbMix final : public Mix {
   const Config& config_;
   const YcsbWorkload& workload_;
   const YcsbRequest request_;
-  const Permutation order_;  // from ordinals to keys, as in the load
-  const uint64_t records_;   // present at the start
-  YcsbInserts inserts_;      // of all threads
+  const RecordOrder order_;
+  const uint64_t at_start_;  // records
+  YcsbRecords records_;      // of all threads
 };
 
 }  // namespace kvmatrix

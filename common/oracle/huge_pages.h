@@ -1,4 +1,4 @@
-// Memory for large tables that are accessed at random.
+// Memory for large tables that are accessed at random, and may grow in place.
 
 #ifndef COMMON_ORACLE_HUGE_PAGES_H_
 #define COMMON_ORACLE_HUGE_PAGES_H_
@@ -6,44 +6,74 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
+#include <type_traits>
+#include <utility>
 
 namespace kvmatrix {
 
-// A standard allocator that aligns memory to 2 MiB, the size of a huge page on
-// x86, and asks the kernel for huge pages (madvise(2), MADV_HUGEPAGE).  With
-// pages of 4 KiB nearly every access to a large table misses the processor's
-// TLB, and the harness would pay for that inside the timed loop.  The request
-// is advisory: if the kernel declines, the memory works just the same.
+// A table of zeros that uses memory only for the pages that have been touched,
+// so that it may be much longer than what is in it.  Aligned to 2 MiB, the size
+// of a huge page on x86, and the kernel is asked for huge pages (madvise(2),
+// MADV_HUGEPAGE): with pages of 4 KiB nearly every access to a large table
+// misses the processor's TLB, and the harness would pay for that inside the
+// timed loop.  The request is advisory: if the kernel declines, the memory
+// works just the same.
 //
-//   std::vector<uint32_t, HugePageAllocator<uint32_t>> table;
-//
-// For few and large containers: the alignment may waste most of 2 MiB for each.
-// Stateless; thread-safe.
+// For few and large tables: the alignment may waste most of 2 MiB for each.
+// As thread-safe as an array.
 template <typename T>
-struct HugePageAllocator {
-  using value_type = T;
+class HugeTable {
+  static_assert(std::is_trivial_v<T>);
 
-  HugePageAllocator() = default;
-  // Memory of one instance may be released by any other: all are equal.
-  template <typename U>
-  explicit HugePageAllocator(const HugePageAllocator<U>&) {}
+ public:
+  // Empty.
+  HugeTable() = default;
 
-  // Throws std::bad_alloc as operator new does, and for no other reason.
-  T* allocate(size_t count) {
-    const size_t bytes = count * sizeof(T);
-    void* const memory = ::operator new(bytes, kPage);
-    madvise(memory, bytes, MADV_HUGEPAGE);  // failure changes speed only
-    return static_cast<T*>(memory);
+  // `size` zeros.  Unless `is_promised`, the kernel need not have that much
+  // memory, and ends the process if it runs out while the table is filled.
+  // Throws std::bad_alloc.
+  HugeTable(uint64_t size, bool is_promised) : size_(size) {
+    if (size == 0) return;
+    if (size > (SIZE_MAX - kPage) / sizeof(T)) throw std::bad_alloc();
+    bytes_ = size * sizeof(T) + kPage;
+    memory_ = mmap(
+        nullptr, bytes_, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | (is_promised ? 0 : MAP_NORESERVE), -1, 0);
+    if (memory_ == MAP_FAILED) throw std::bad_alloc();
+    const auto address = reinterpret_cast<uintptr_t>(memory_);
+    first_ = reinterpret_cast<T*>((address + kPage - 1) / kPage * kPage);
+    // Not of what follows, which would make a short table a page long.  A
+    // failure changes speed only.
+    madvise(first_, size * sizeof(T), MADV_HUGEPAGE);
   }
 
-  // The alignment must be that of the allocation.
-  void deallocate(T* memory, size_t) { ::operator delete(memory, kPage); }
+  HugeTable(HugeTable&& other) noexcept { *this = std::move(other); }
+  HugeTable& operator=(HugeTable&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(first_, other.first_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~HugeTable() {
+    if (first_ != nullptr) munmap(memory_, bytes_);
+  }
 
-  bool operator==(const HugePageAllocator&) const { return true; }
+  bool empty() const { return size_ == 0; }
+  uint64_t size() const { return size_; }
+  T* data() const { return first_; }
+  // REQUIRES: i < size()
+  T& operator[](uint64_t i) const { return first_[i]; }
 
  private:
-  static constexpr std::align_val_t kPage{2u << 20};
+  static constexpr size_t kPage = 2u << 20;
+
+  void* memory_ = nullptr;
+  size_t bytes_ = 0;
+  T* first_ = nullptr;
+  uint64_t size_ = 0;
 };
 
 }  // namespace kvmatrix

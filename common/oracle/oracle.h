@@ -16,13 +16,16 @@ namespace kvmatrix {
 // The version of a key is the number of puts it has received; the first put
 // gives version 1.  A deleted key keeps its count.  While the present keys are
 // a prefix 0..n-1, all at version 1, the oracle is computed and needs no
-// memory; otherwise it has a table of four bytes per key of the key space.
+// memory; otherwise it has a table of four bytes per key of the key space.  A
+// table that may grow (LetGrow()) reserves addresses and no memory for the keys
+// to come.
 //
 // In a replayed stream the version is a record of the replay instead (see
 // ReplayedStream), which Restore() sets.
 //
-// Concurrency.  TryClaim(), AwaitRelease(), Publish(), Observe(), Version() and
-// NextPresent() may be called by several threads at once, and so may Prefetch()
+// Concurrency.  TryClaim(), AwaitRelease(), Publish(), Observe(), Version(),
+// NextPresent() and Grow() may be called by several threads at once, and so may
+// Prefetch()
 // and the const methods that read only the sizes (HasSizes(), SizeOf(),
 // key_space(), value_size()) as long as none is set.  While no thread writes,
 // every const method may be.  Put(), Delete(), Record() and Restore() may be
@@ -49,14 +52,16 @@ class Oracle {
   // The same with keys 0 to count - 1 present at version 1.
   void ResetToPrefix(uint64_t key_space, uint64_t value_size, uint64_t count);
 
-  uint64_t key_space() const { return key_space_; }
+  uint64_t key_space() const {
+    return key_space_.load(std::memory_order_relaxed);
+  }
   uint64_t value_size() const { return value_size_; }
 
   // Returns the version of a present key, or 0 for an absent one.  Keys outside
   // the key space are absent.
   uint32_t Version(uint64_t key) const {
     if (versions_.empty()) return key < prefix_ ? 1 : 0;
-    if (key >= key_space_) return 0;
+    if (key >= key_space()) return 0;
     const uint32_t version = Load(key, std::memory_order_relaxed);
     return version & kDeleted ? 0 : version & ~kClaimed;
   }
@@ -79,7 +84,7 @@ class Oracle {
   // observes a version also sees that its write has returned.  Thread-safe.
   Observed Observe(uint64_t key) const {
     if (versions_.empty()) return {Version(key), Version(key), 1};
-    if (key >= key_space_) return {0, 0, 1};
+    if (key >= key_space()) return {0, 0, 1};
     const uint32_t record = Load(key, std::memory_order_acquire);
     const uint32_t puts = record & ~(kDeleted | kClaimed);
     const uint32_t version = record & kDeleted ? 0 : puts;
@@ -132,7 +137,7 @@ class Oracle {
   // which none was set are those of Values.
   // REQUIRES: UseTable() and, for SetSize(), UseSizes() were called; size <
   // 2^16
-  void UseSizes() { sizes_.resize(key_space_); }
+  void UseSizes() { sizes_.resize(key_space()); }
   void SetSize(uint64_t key, uint64_t size) {
     sizes_[key] = uint64_t{Version(key)} << kSizeBits | size;
   }
@@ -141,7 +146,7 @@ class Oracle {
   // Returns the size of the value of `key` at `version`, which has this root.
   uint64_t SizeOf(uint64_t key, uint32_t version, uint64_t root,
                   const Values& values) const {
-    if (HasSizes() && key < key_space_ && version != 0 &&
+    if (key < sizes_.size() && version != 0 &&
         sizes_[key] >> kSizeBits == version) {
       return sizes_[key] & ((uint64_t{1} << kSizeBits) - 1);
     }
@@ -149,12 +154,25 @@ class Oracle {
   }
 
   // Fetches the entry of `key` into the processor's cache, for a write soon.
-  void Prefetch(uint64_t key) const {
+  // Always inlined: GCC takes a function that only prefetches for one without
+  // an effect, and leaves its calls out.
+  [[gnu::always_inline]] void Prefetch(uint64_t key) const {
     if (!versions_.empty()) __builtin_prefetch(versions_.data() + key, 1);
   }
 
   // Allocates the table, which Put(), Delete() and Claim() need.  Idempotent.
+  // Throws std::runtime_error if there is not enough memory.
   void UseTable();
+
+  // The same for a table that may grow to as many keys as the machine's memory
+  // can hold.  Keys that are added use memory once they are put.
+  void LetGrow();
+
+  // Extends the key space to `keys` keys unless it has them.  Thread-safe.
+  // Throws std::runtime_error if LetGrow() has not made room for them.
+  void Grow(uint64_t keys) {
+    if (keys > key_space()) Extend(keys);
+  }
 
   // Notes where the table has present keys, so that NextPresent() takes about
   // as long however many keys have been deleted.  Later puts are noted too, but
@@ -171,8 +189,8 @@ class Oracle {
   // none.  Reads an entry for each absent key in between, except in blocks of
   // which SkipDeleted() knows that they have none.
   uint64_t NextPresent(uint64_t key) const {
-    if (versions_.empty()) return key < prefix_ ? key : key_space_;
-    while (key < key_space_ && Version(key) == 0) {
+    if (versions_.empty()) return key < prefix_ ? key : key_space();
+    while (key < key_space() && Version(key) == 0) {
       ++key;
       if (key % kBlock == 0 && !blocks_.empty()) key = NextOccupied(key);
     }
@@ -214,21 +232,22 @@ class Oracle {
   // Returns the first key of the first such block at or after that of `key`,
   // or key_space().
   uint64_t NextOccupied(uint64_t key) const;
-  static void SetBit(std::vector<uint64_t>& words, uint64_t bit);
+  static void SetBit(const HugeTable<uint64_t>& words, uint64_t bit);
+  void Extend(uint64_t keys);
 
   static constexpr int kSizeBits = 16;
   static constexpr uint64_t kBlock = 64;  // the bits of a word
 
-  uint64_t key_space_ = 0;
+  std::atomic<uint64_t> key_space_ = 0;
   uint64_t value_size_ = 0;
   uint64_t prefix_ = 0;  // meaningful while versions_ is empty
-  // 0: never put; kDeleted: absent again.
-  std::vector<uint32_t, HugePageAllocator<uint32_t>> versions_;
+  // 0: never put; kDeleted: absent again.  As long as the key space may become.
+  HugeTable<uint32_t> versions_;
   std::vector<uint64_t> sizes_;  // version and size; see UseSizes()
   // A bit for each block of keys, and one for each word of those: 0 if there is
   // certainly no present key.  Empty unless SkipDeleted() was called.
-  std::vector<uint64_t> blocks_;
-  std::vector<uint64_t> groups_;
+  HugeTable<uint64_t> blocks_;
+  HugeTable<uint64_t> groups_;
 };
 
 }  // namespace kvmatrix

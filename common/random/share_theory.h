@@ -13,10 +13,6 @@
 
 namespace kvmatrix {
 
-// The sum of 1 / r^theta over r = 1..n, to twelve digits: the first thousand
-// terms one by one, the others by the Euler-Maclaurin formula.
-double Zeta(uint64_t n, double theta);
-
 // The expected share of the `count` most frequent items among draws by Zipf's
 // law over n items.  REQUIRES: count <= n
 double ZipfShare(uint64_t count, uint64_t n, double theta);

@@ -19,6 +19,26 @@ double ZipfIntegral(double x, double theta) {
   return log_x * std::expm1(scaled) / scaled;
 }
 
+double Zeta(uint64_t n, double theta) {
+  constexpr uint64_t kTerms = 1000;
+  const uint64_t terms = std::min(n, kTerms);
+  double sum = 0;
+  for (uint64_t r = terms; r > 0; --r) {
+    sum += std::pow(static_cast<double>(r), -theta);
+  }
+  if (n == terms) return sum;
+  const double a = kTerms, b = static_cast<double>(n);
+  const auto power = [theta](double x, int less) {
+    return std::pow(x, -theta - less);
+  };
+  // Euler-Maclaurin: integral, half the end terms, and the corrections by the
+  // first and the third derivative.  The next correction is below 10^-12.
+  return sum + ZipfIntegral(b, theta) - ZipfIntegral(a, theta) +
+         (power(b, 0) - power(a, 0)) / 2 +
+         theta * (power(a, 1) - power(b, 1)) / 12 -
+         theta * (theta + 1) * (theta + 2) * (power(a, 3) - power(b, 3)) / 720;
+}
+
 ZipfRanks::ZipfRanks(uint64_t n, double theta)
     : last_(static_cast<int64_t>(n)),
       theta_(theta),
@@ -70,13 +90,20 @@ void YcsbZipf::Draw(Random& random, uint64_t keys,
   }
 }
 
-GrayZipf::GrayZipf(uint64_t items, double theta, double zeta)
+GrayZipf::GrayZipf(uint64_t items, double theta, double zeta,
+                   uint64_t first_items)
     : items_(items),
       zeta_(zeta),
       alpha_(1 / (1 - theta)),
       second_(1 + std::pow(0.5, theta)),
-      eta_((1 - std::pow(2 / static_cast<double>(items), 1 - theta)) /
+      eta_((1 - std::pow(2 / static_cast<double>(first_items), 1 - theta)) /
            (1 - second_ / zeta)) {}
+
+std::optional<GrayZipf> GrayZipf::OfLatest(uint64_t present) {
+  if (present < 4) return std::nullopt;
+  constexpr double kTheta = YcsbZipf::kTheta;
+  return GrayZipf(present - 1, kTheta, Zeta(present - 1, kTheta));
+}
 
 double GrayZipf::ShareBelow(uint64_t rank) const {
   if (rank == 0) return 0;

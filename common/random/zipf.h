@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "common/random/fast_power.h"
@@ -26,6 +27,10 @@ namespace kvmatrix {
 // The integral of t^-theta for t from 1 to `x`, which is log(x) if theta is 1.
 // Accurate for exponents near 1, where the closed form cancels.
 double ZipfIntegral(double x, double theta);
+
+// The sum of 1 / r^theta over r = 1..n, to twelve digits: the first thousand
+// terms one by one, the others by the Euler-Maclaurin formula.
+double Zeta(uint64_t n, double theta);
 
 // Draws ranks with the exact probabilities, by rejection-inversion (Hoermann
 // and Derflinger, "Rejection-inversion to generate variates from monotone
@@ -114,9 +119,17 @@ constexpr uint64_t YcsbHash(uint64_t value) {
 // often.
 class GrayZipf {
  public:
-  // `zeta` is the sum of 1 / r^theta over r = 1..items.  REQUIRES: items >= 3,
-  // 0 < theta < 1
-  GrayZipf(uint64_t items, double theta, double zeta);
+  // `zeta` is the sum of 1 / r^theta over r = 1..items.  A generator that has
+  // grown from `first_items` keeps one factor of that number, as YCSB's does.
+  // REQUIRES: items >= first_items >= 3, 0 < theta < 1
+  GrayZipf(uint64_t items, double theta, double zeta, uint64_t first_items);
+  GrayZipf(uint64_t items, double theta, double zeta)
+      : GrayZipf(items, theta, zeta, items) {}
+
+  // Returns the generator of ages among `present` records, 0 for the newest, as
+  // SkewedLatestGenerator.java of YCSB has it: with one item less, so that the
+  // oldest record is never drawn.  Nothing if there are too few records.
+  static std::optional<GrayZipf> OfLatest(uint64_t present);
 
   uint64_t items() const { return items_; }
 

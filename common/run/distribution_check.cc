@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <string>
 
+#include "common/mixes/share_mix.h"
 #include "common/random/permutation.h"
 #include "common/random/share_theory.h"
+#include "common/random/skewed_draws.h"
 #include "common/random/zipf.h"
+#include "common/spec/benchmark.h"
+#include "common/stream/from_config.h"
 #include "common/stream/key_stream.h"
 
 namespace kvmatrix {
@@ -54,11 +59,25 @@ std::vector<HotSet> ZipfSets(const KeyDraw& draw, uint64_t keys) {
   return sets;
 }
 
-std::vector<HotSet> LatestSets(const KeyDraw& draw, uint64_t keys) {
+// Returns the expected share of the newest `count` of `keys` keys, which are
+// the highest.
+double ShareOfNewest(const KeyDraw& draw, uint64_t count, uint64_t keys) {
+  if (draw.order == KeyOrder::kExponential) {
+    const Exponential ages(keys, draw.exponential);
+    return ages.ShareOfNewest(count) / ages.ShareOfNewest(keys);
+  }
+  const auto gray = draw.order == KeyOrder::kYcsbLatest
+                        ? GrayZipf::OfLatest(keys)
+                        : std::nullopt;
+  return gray ? gray->ShareBelow(count)
+              : ZipfShare(count, keys, draw.zipf_theta);
+}
+
+std::vector<HotSet> NewestSets(const KeyDraw& draw, uint64_t keys) {
   std::vector<HotSet> sets;
   for (const auto& [count, name] : HeadsOf(keys)) {
     sets.push_back(
-        {"newest " + name, ZipfShare(count, keys, draw.zipf_theta),
+        {"newest " + name, ShareOfNewest(draw, count, keys),
          [first = keys - count](uint64_t key) { return key >= first; }});
   }
   return sets;
@@ -95,13 +114,29 @@ std::vector<HotSet> SetsOf(const KeyDraw& draw, uint64_t keys) {
     case KeyOrder::kYcsbZipf:
       return YcsbZipfSets(keys);
     case KeyOrder::kLatest:
-      return LatestSets(draw, keys);
+    case KeyOrder::kYcsbLatest:
+    case KeyOrder::kExponential:
+      return NewestSets(draw, keys);
+    case KeyOrder::kHotspot: {
+      const Hotspot hotspot(keys, draw.hotspot);
+      return {{"hot spot", hotspot.share(),
+               [hot = hotspot.hot()](uint64_t key) { return key < hot; }}};
+    }
     case KeyOrder::kHot:
       return {{"first 1 % of keys", 1,
                [hot = HotKeys(keys)](uint64_t key) { return key < hot; }}};
     default:
       return {};
   }
+}
+
+// Returns the number of keys that the benchmark's key stream draws from; 0 if
+// it has none, or other draws besides.
+uint64_t KeysOf(const RunContext& context) {
+  if (DrawsKeys(context.benchmark)) return context.oracle.key_space();
+  const bool by_stream = IsShareMix(context.benchmark) &&
+                         !DrawsInserted(context.benchmark, context.config);
+  return by_stream ? context.config.num : 0;
 }
 
 }  // namespace
@@ -118,6 +153,26 @@ std::vector<Share> KeyShares(const KeyDraw& draw, uint64_t key_space,
                       static_cast<double>(hits) / static_cast<double>(draws),
                       set.expected});
   }
+  return shares;
+}
+
+std::vector<Share> SharesOf(const RunContext& context, uint64_t operations) {
+  if (context.replay != nullptr) return {};
+  const Benchmark& benchmark = context.benchmark;
+  std::vector<Share> shares;
+  const uint64_t keys = KeysOf(context);
+  if (keys > 0 && operations > 0) {
+    const ThreadShare first{0, context.config.threads};
+    shares =
+        KeyShares(DrawOf(benchmark, context.config, nullptr), keys,
+                  first.SeedOf(context.stream_seed), first.CountOf(operations));
+  }
+  if (benchmark.kind == Kind::kCompact || benchmark.kind == Kind::kPrimitive) {
+    return shares;
+  }
+  std::ranges::move(
+      SizeShares(context.values, context.oracle, context.stream_seed),
+      std::back_inserter(shares));
   return shares;
 }
 

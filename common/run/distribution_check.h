@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/loops/run_context.h"
 #include "common/oracle/oracle.h"
 #include "common/recording/loop_result.h"
 #include "common/stream/key_draw.h"
@@ -24,6 +25,11 @@ inline constexpr uint64_t kMaxDraws = 200'000;
 // 3 MB for any number of keys.  REQUIRES: draws > 0
 std::vector<Share> KeyShares(const KeyDraw& draw, uint64_t key_space,
                              uint64_t stream_seed, uint64_t draws);
+
+// Returns the shares of the keys and the sizes of a run of `operations`
+// operations.  A mix that draws its keys otherwise than by one key stream
+// states their shares itself.
+std::vector<Share> SharesOf(const RunContext& context, uint64_t operations);
 
 // Returns the mean, the median and the 99th percentile of the sizes of present
 // values, in bytes, from at most kMaxDraws of them.  Empty if all values have

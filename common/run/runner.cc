@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -50,23 +51,6 @@ uint64_t LiveBytes(const RunContext& w) {
   }
   const Oracle::Contents all = w.oracle.Sum(w.values);
   return all.entries * w.config.key_size + all.value_bytes;
-}
-
-// Adds properties of the keys and sizes drawn.  A mix adds its own.
-void AddShares(const RunContext& w, Measurement& m) {
-  if (w.replay != nullptr) return;
-  const uint64_t operations = m.run.loop.operations;
-  if (DrawsKeys(w.benchmark) && operations > 0) {
-    const ThreadShare first{0, w.config.threads};
-    m.shares =
-        KeyShares(DrawOf(w.benchmark, w.config, nullptr), w.oracle.key_space(),
-                  first.SeedOf(w.stream_seed), first.CountOf(operations));
-  }
-  const Kind kind = w.benchmark.kind;
-  if (kind == Kind::kCompact || kind == Kind::kPrimitive) return;
-  for (const Share& share : SizeShares(w.values, w.oracle, w.stream_seed)) {
-    m.shares.push_back(share);
-  }
 }
 
 }  // namespace
@@ -394,7 +378,9 @@ void Runner::Conclude(const RunContext& context, Measurement& m) const {
     m.status = Status::kError;
     m.reason = "no operation was due within --duration; raise it or --rate";
   }
-  if (m.status == Status::kOk) AddShares(context, m);
+  if (m.status != Status::kOk) return;
+  std::ranges::move(SharesOf(context, loop.operations),
+                    std::back_inserter(m.shares));
 }
 
 }  // namespace kvmatrix

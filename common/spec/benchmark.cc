@@ -301,8 +301,9 @@ const Benchmark* FindBenchmark(std::string_view name) {
 std::span<const std::string_view> KeyOrderNames() {
   // In the order of KeyOrder, which FindKeyOrder() relies on.
   static constexpr std::string_view kNames[] = {
-      "sequential", "uniform",   "permutation", "hot",
-      "zipf",       "ycsb-zipf", "latest",      "steps"};
+      "sequential", "uniform",     "permutation", "hot",
+      "zipf",       "ycsb-zipf",   "latest",      "ycsb-latest",
+      "hotspot",    "exponential", "steps"};
   return kNames;
 }
 

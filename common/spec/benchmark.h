@@ -41,14 +41,17 @@ enum class Prepare {
 // The order in which a benchmark visits its keys.  stream/key_stream.h draws
 // it.
 enum class KeyOrder {
-  kSequential,  // 0, 1, 2, ...
-  kUniform,     // independent draws: some keys twice, some never
-  kUnique,      // every key once, in random order
-  kHot,         // uniform over the first hundredth of the keys
-  kZipf,        // by Zipf's law, its ranks scattered over the keys
-  kYcsbZipf,    // as YCSB's request distribution "zipfian"; see zipf.h
-  kLatest,      // by Zipf's law: the highest key is the most frequent
-  kSteps,       // each 0 to 99 past the last, wrapping around
+  kSequential,   // 0, 1, 2, ...
+  kUniform,      // independent draws: some keys twice, some never
+  kUnique,       // every key once, in random order
+  kHot,          // uniform over the first hundredth of the keys
+  kZipf,         // by Zipf's law, its ranks scattered over the keys
+  kYcsbZipf,     // as YCSB's request distribution "zipfian"; see zipf.h
+  kLatest,       // by Zipf's law: the highest key is the most frequent
+  kYcsbLatest,   // the same as YCSB draws it; see GrayZipf
+  kHotspot,      // a part of the keys has a part of the draws; see Hotspot
+  kExponential,  // the highest key is the most frequent; see Exponential
+  kSteps,        // each 0 to 99 past the last, wrapping around
 };
 
 // The steps of kSteps are below this.
@@ -57,8 +60,7 @@ inline constexpr uint64_t kMaxStep = 100;
 // True if some keys are drawn more often than others, by a law over all keys.
 // (kHot is uniform over a part of the keys.)
 constexpr bool IsSkewed(KeyOrder order) {
-  return order == KeyOrder::kZipf || order == KeyOrder::kYcsbZipf ||
-         order == KeyOrder::kLatest;
+  return order >= KeyOrder::kZipf && order <= KeyOrder::kExponential;
 }
 
 // Returns how many of `keys` keys kHot draws from: the first hundredth, at

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "common/driver.h"
+#include "common/random/skewed_draws.h"
 #include "common/spec/benchmark.h"
 #include "common/spec/key_shape.h"
 #include "common/spec/mixgraph_parameters.h"
@@ -82,6 +83,8 @@ struct Config {
   KeyFormat key_format = KeyFormat::kDecimal;
   std::string key_distribution;  // "": as each benchmark says
   double zipf_theta = 0.99;
+  HotspotFractions hotspot;
+  ExponentialAges exponential;
   uint64_t value_size = 100;  // bytes
   SizeLaw value_size_law = SizeLaw::kFixed;
   uint64_t value_size_min = 0;     // bytes; 0: see SizesOf()
@@ -113,12 +116,19 @@ struct Config {
   double rate_share = 0;        // the same, of the rate of the warm-up; 0: none
   struct {
     // True: an update of YCSB writes a whole record and reads nothing.  False:
-    // it writes one field of ten, so that a store of whole values must read
-    // the record first.
+    // it writes one field of several, so that a store of whole values must
+    // read the record first.
     bool writeallfields = false;
+    // Fields of a record; 0: ten in YCSB's workloads, one in mix.
+    uint64_t fieldcount = 0;
+    std::string insert_order = "hashed";  // or "ordered"
     std::string mix_shares = "read:50,update:50";
     Weights shares = {0.5, 0.5};  // the same as fractions, by Operation
     uint64_t scan_length = 100;   // entries of each scan of mix
+    // If the maximum is not 0, the length of each scan of mix is drawn.
+    uint64_t min_scan_length = 1;
+    uint64_t max_scan_length = 0;
+    std::string scan_length_distribution = "uniform";  // or "zipf"
     MixgraphParameters mixgraph;
   } mix;
   struct {

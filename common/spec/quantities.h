@@ -92,6 +92,25 @@ inline bool WarmsUp(const Benchmark& benchmark, const Config& config) {
          (by_key || IsMix(benchmark));
 }
 
+// True for YCSB's load and every mix that runs on its records.
+constexpr bool UsesYcsbRecords(const Benchmark& benchmark) {
+  return benchmark.name == "ycsbload" || benchmark.fill == "ycsbload";
+}
+
+// True if the records of YCSB's load are inserted in the order of their keys.
+inline bool InsertsInOrder(const Benchmark& benchmark, const Config& config) {
+  return UsesYcsbRecords(benchmark) && config.mix.insert_order == "ordered";
+}
+
+// True if an update gets the record before it puts it: it changes one field of
+// several, so that a store of whole values must.
+inline bool UpdatesGet(const Benchmark& benchmark, const Config& config) {
+  if (!UsesYcsbRecords(benchmark) || config.mix.writeallfields) return false;
+  const uint64_t its_own = IsShareMix(benchmark) ? 1 : 10;
+  const uint64_t fields = config.mix.fieldcount;
+  return (fields == 0 ? its_own : fields) > 1;
+}
+
 // True if the benchmark is a mix by shares that has this operation.
 inline bool Mixes(Operation operation, const Benchmark& benchmark,
                   const Config& config) {

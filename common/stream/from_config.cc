@@ -1,6 +1,7 @@
 #include "common/stream/from_config.h"
 
 #include "common/random/random.h"
+#include "common/spec/quantities.h"
 
 namespace kvmatrix {
 
@@ -35,9 +36,18 @@ KeyDraw DrawOf(const Benchmark& benchmark, const Config& config,
   KeyOrder order = benchmark.key_order;
   if (order == KeyOrder::kUniform && !config.key_distribution.empty()) {
     order = FindKeyOrder(config.key_distribution).value();
+  } else if (order == KeyOrder::kUnique && InsertsInOrder(benchmark, config)) {
+    order = KeyOrder::kSequential;
   }
-  KeyDraw draw(order, config.zipf_theta, StreamSeed(config.seed, "scatter", 0));
+  KeyDraw draw = DrawOf(order, config);
   draw.replay = replay;
+  return draw;
+}
+
+KeyDraw DrawOf(KeyOrder order, const Config& config) {
+  KeyDraw draw(order, config.zipf_theta, StreamSeed(config.seed, "scatter", 0));
+  draw.hotspot = config.hotspot;
+  draw.exponential = config.exponential;
   return draw;
 }
 

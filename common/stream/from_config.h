@@ -37,6 +37,9 @@ ValueSizes SizesOf(const Config& config, uint64_t value_size);
 KeyDraw DrawOf(const Benchmark& benchmark, const Config& config,
                ReplayedStream* replay);
 
+// Returns a draw in this order under the parameters of the flags.
+KeyDraw DrawOf(KeyOrder order, const Config& config);
+
 }  // namespace kvmatrix
 
 #endif  // COMMON_STREAM_FROM_CONFIG_H_

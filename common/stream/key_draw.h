@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "common/random/skewed_draws.h"
 #include "common/spec/benchmark.h"
 
 namespace kvmatrix {
@@ -24,6 +25,8 @@ struct KeyDraw {
   KeyOrder order;
   double zipf_theta;      // exponent of kZipf and kLatest; others ignore it
   uint64_t scatter_seed;  // selects which keys kZipf makes frequent
+  HotspotFractions hotspot;
+  ExponentialAges exponential;
   // If not null, keys and values come from this replayed program, which has
   // begun the benchmark; it outlives everything that draws from it.
   ReplayedStream* replay = nullptr;

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "common/random/permutation.h"
 #include "common/random/random.h"
+#include "common/random/skewed_draws.h"
 #include "common/random/thread_share.h"
 #include "common/random/zipf.h"
 #include "common/spec/benchmark.h"
@@ -50,6 +52,10 @@ class KeyStream {
         permutation_(key_space_,
                      order_ == KeyOrder::kZipf ? draw.scatter_seed : seed),
         ranks_(key_space_, draw.zipf_theta),
+        hotspot_(key_space_, draw.hotspot),
+        exponential_(key_space_, draw.exponential),
+        gray_(order_ == KeyOrder::kYcsbLatest ? GrayZipf::OfLatest(key_space_)
+                                              : std::nullopt),
         replay_(draw.replay) {}
 
   // Returns the index of the next key.  Called in the timed loop: allocates
@@ -101,6 +107,9 @@ class KeyStream {
   Permutation permutation_;
   ZipfRanks ranks_;
   YcsbZipf ycsb_;
+  Hotspot hotspot_;
+  Exponential exponential_;
+  std::optional<GrayZipf> gray_;  // of kYcsbLatest with enough keys for it
   ReplayedStream* const replay_;
   size_t next_ = kAhead;  // of ahead_, which is used up at the start
   std::array<uint64_t, kAhead> ahead_;  // of kUnique or a skewed order

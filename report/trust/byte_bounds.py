@@ -16,8 +16,15 @@ def most_of(what: str, flags: Flags) -> float:
     if what.endswith("bytes"):
         return _LARGEST_VALUE
     if what.endswith("entries"):
-        return float(flags.get("mix_max_scan_len") or LONGEST["seek"])
+        most = flags.get("mix_max_scan_len") or LONGEST["seek"]
+        return float(max(most, longest_scan(flags)))
     return 1
+
+
+def longest_scan(flags: Flags) -> int:
+    """Return the most entries of a scan of the benchmark mix."""
+    drawn = int(flags.get("max_scan_length") or 0)
+    return drawn or int(flag_of(flags, "scan_length"))
 
 
 def of_entries(

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from report.model.record import Record
 from report.terms.rulebook import BENCHMARKS, UNKNOWN, WRITING_TYPES, flag_of
-from report.trust.byte_bounds import LARGEST_OF_GRAPH, LONGEST, of_entries, value_range
+from report.trust.byte_bounds import (
+    LARGEST_OF_GRAPH,
+    LONGEST,
+    longest_scan,
+    of_entries,
+    value_range,
+)
 from report.trust.rule import ONE_CALL_ALONE, Context, Rule
 
 _SCANS = ("scan", "scanreverse")
@@ -41,7 +47,7 @@ def bytes_of_mix(record: Record, context: Context) -> str:
         largest = max(largest, LARGEST_OF_GRAPH)
     longest = LONGEST
     if context.benchmark.name == "mix":
-        longest = LONGEST | dict.fromkeys(_SCANS, int(flag_of(flags, "scan_length")))
+        longest = LONGEST | dict.fromkeys(_SCANS, longest_scan(flags))
     least = sum(n for kind, n in by_type.items() if kind in WRITING_TYPES) * key_size
     entries = sum(n * longest.get(kind, 1) for kind, n in by_type.items())
     if least <= moved <= entries * (key_size + largest):

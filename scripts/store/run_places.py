@@ -12,7 +12,7 @@ from report.model.plan import CellName, Engine, Plan
 from report.terms import numbers
 from scripts.planning.disk_room import SPARE_BYTES, free_bytes, looks_full, needed_bytes
 from scripts.planning.executable import NOT_BUILT, SET_UP_WITH
-from scripts.planning.oracle_memory import table_bytes
+from scripts.planning.oracle_memory import grows, table_bytes
 from scripts.planning.process_limits import LowLimit
 from scripts.regime.loop_device import DiskError
 from scripts.regime.named_device import NamedDevice, named_device
@@ -129,7 +129,8 @@ def refuse_small_memory(plan: Plan, total_bytes: int | str) -> None:
     if needed > total_bytes:
         raise CannotStart(
             f"{largest} needs {numbers.size(needed)} of memory to record what it has"
-            f" written, but the machine has {numbers.size(total_bytes)}; lower --num"
+            f" written, but the machine has {numbers.size(total_bytes)}; lower"
+            f" {'reads or the share of inserts' if grows(plan, largest) else '--num'}"
             " (kvmatrix plan shows what fits)"
         )
 

@@ -7,6 +7,7 @@
 #include "common/mixes/graph_mix.h"
 #include "common/mixes/key_space.h"
 #include "common/mixes/mixes.h"
+#include "common/mixes/ycsb.h"
 #include "common/oracle/oracle.h"
 #include "common/spec/quantities.h"
 #include "common/stream/from_config.h"
@@ -64,8 +65,10 @@ void DrawValues(const Benchmark& benchmark, const Config& config) {
 void RequireStep(const MixStep& step, const Config& config, uint64_t keys) {
   const MixgraphParameters& p = config.mix.mixgraph;
   Require(step.key < keys, "a mix has keys of the key space");
-  Require(step.scan_length <= std::max(kMaxYcsbScan, p.mix_max_scan_len),
-          "the length of a scan");
+  const uint64_t longest =
+      std::max({kMaxYcsbScan, p.mix_max_scan_len, config.mix.scan_length,
+                config.mix.max_scan_length});
+  Require(step.scan_length <= longest, "the length of a scan");
   if (!step.value_size) return;
   Require(*step.value_size <= std::max(p.mix_max_value_size, kMinMixgraphValue),
           "the size of a put");
@@ -86,7 +89,7 @@ void DrawMix(const Benchmark& benchmark, const Config& config) {
     const auto stream = mix->NewStream(config.seed, {thread, config.threads});
     for (uint64_t i = 0; i < std::min(kDraws, config.reads); ++i) {
       const MixStep step = stream->Next();
-      RequireStep(step, config, keys);
+      RequireStep(step, config, oracle.key_space());
       if (Puts(step.operation)) oracle.Put(step.key);
       stream->Done(step);
     }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -114,6 +115,130 @@ TEST_F(MixRun, OfThreadsLeavesTheEntriesOfItsReplay) {
     less.back().operations.back() /= 2;
     EXPECT_EQ(RunAfter(Wrapped({}), less, "verify").status, Status::kWrong);
   }
+}
+
+// A mix may insert twenty, or a hundred times what was loaded, and leaves what
+// its replay says.
+TEST_F(MixRun, GrowsADatabaseToAnySize) {
+  config_.num = 100;
+  for (const char* shares : {"insert:100", "read:50,insert:50",
+                             "read:20,scan:10,update:10,delete:20,insert:40"}) {
+    for (const char* law : {"", "ycsb-zipf", "latest", "exponential"}) {
+      for (const uint64_t threads : {1, 4}) {
+        Choose(shares);
+        config_.key_distribution = law;
+        config_.threads = threads;
+        config_.reads = 4'000 / threads;
+        const auto m = RunMix({});
+        for (const Measurement& one : m) {
+          ASSERT_EQ(one.status, Status::kOk) << law << ": " << one.reason;
+        }
+        const uint64_t inserts = m[1].run.loop.by_type.at("insert");
+        EXPECT_GT(inserts, 1'400u);
+        const AppliedBenchmark load = {m[0].benchmark,
+                                       m[0].run.operations_by_thread};
+        const AppliedBenchmark mix = {m[1].benchmark,
+                                      m[1].run.operations_by_thread};
+        const Measurement audit = RunAfter(Wrapped({}), {load, mix}, "verify");
+        EXPECT_EQ(audit.status, Status::kOk) << audit.reason;
+        config_.use_existing_db = false;
+        config_.after.clear();
+      }
+    }
+  }
+}
+
+// The definition of YCSB's D and E, said with --mix_shares: the same laws, over
+// the records that are inserted too.
+TEST_F(MixRun, DrawsInsertedRecordsAsYcsbDoes) {
+  config_.num = 1'000;
+  config_.reads = 50'000;
+  config_.value_size = 1;
+  const auto share_of = [&](std::string_view name) {
+    const Measurement m = Run(Wrapped({}), {"ycsbload", name}).back();
+    EXPECT_EQ(m.status, Status::kOk) << m.reason;
+    return m.shares[2];
+  };
+  Choose("read:95,insert:5");
+  config_.key_distribution = "ycsb-latest";
+  EXPECT_NEAR(share_of("mix").expected, share_of("ycsbd").expected, 0.002);
+  Choose("scan:95,insert:5");
+  config_.key_distribution = "ycsb-zipf";
+  EXPECT_NEAR(share_of("mix").expected, share_of("ycsbe").expected, 0.002);
+}
+
+TEST_F(MixRun, DrawsWhatTheoryPredicts) {
+  config_.value_size = 1;
+  const auto expect = [&](uint64_t records, const char* shares,
+                          std::string_view law, uint64_t threads) {
+    config_.num = records;
+    Choose(shares);
+    config_.key_distribution = law;
+    config_.threads = threads;
+    config_.reads = 40'000 / threads;
+    const Measurement m = RunMix({})[1];
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    EXPECT_GT(m.shares.size(), ParseShares(shares)[0] < 1 ? 2u : 1u) << law;
+    for (const Share& share : m.shares) {
+      const auto draws = static_cast<double>(config_.reads);
+      const double error =
+          std::sqrt(share.expected * (1 - share.expected) / draws);
+      EXPECT_LE(std::abs(share.observed - share.expected),
+                5 * error + 5 / draws + 0.002)
+          << law << " " << records << ": " << share.what;
+    }
+  };
+  for (const char* law : {"ycsb-zipf", "zipf", "ycsb-latest", "latest",
+                          "exponential", "hotspot", "hot"}) {
+    expect(1'000, "read:100", law, 1);
+    expect(20'000, "read:60,update:40", law, 4);
+  }
+  for (const char* law :
+       {"ycsb-zipf", "zipf", "ycsb-latest", "latest", "exponential"}) {
+    expect(20, "read:50,insert:50", law, 1);
+    expect(1'000, "read:90,insert:10", law, 4);
+  }
+}
+
+TEST_F(MixRun, ScansHaveTheLengthsThatAreRequested) {
+  config_.num = 5'000;
+  Choose("scan:100");
+  config_.mix.min_scan_length = 3;
+  config_.mix.max_scan_length = 40;
+  std::map<uint64_t, uint64_t> lengths;
+  Behaviour behaviour;
+  behaviour.scan = [&](Session& session, std::string_view start, Order order,
+                       const Visitor& visit) {
+    uint64_t visited = 0;
+    bool stopped = false;
+    session.Scan(start, order, [&](auto key, auto value) {
+      ++visited;
+      stopped = !visit(key, value);
+      return !stopped;
+    });
+    if (stopped && !start.empty()) ++lengths[visited];
+  };
+  for (const char* law : {"uniform", "zipf"}) {
+    config_.mix.scan_length_distribution = law;
+    lengths.clear();
+    const Measurement m = Run(Wrapped(behaviour), {"ycsbload", "mix"}).back();
+    ASSERT_EQ(m.status, Status::kOk) << m.reason;
+    EXPECT_EQ(lengths.begin()->first, 3u);
+    EXPECT_LE(lengths.rbegin()->first, 40u);
+    EXPECT_GT(lengths.size(), 35u);
+    const double shortest = static_cast<double>(lengths[3]) / 3'000;
+    // 1 / 38, and 1 / the sum of 1 / r^0.99 for r = 1 to 38.
+    EXPECT_NEAR(shortest, *law == 'u' ? 0.0263 : 0.2333, 0.03) << law;
+    const Share& mean = m.shares.back();
+    EXPECT_EQ(mean.what, "mean scan length, entries");
+    EXPECT_NEAR(mean.observed, mean.expected, 4 * 11 / std::sqrt(3'000));
+  }
+  config_.mix.max_scan_length = 4;
+  config_.mix.min_scan_length = 4;
+  lengths.clear();
+  Run(Wrapped(behaviour), {"ycsbload", "mix"});
+  EXPECT_EQ(lengths.size(), 1u);
+  EXPECT_TRUE(lengths.contains(4));
 }
 
 TEST_F(MixRun, NeedsKeyOrderOnlyForScans) {

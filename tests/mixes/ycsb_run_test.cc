@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "common/cli/rules.h"
 #include "common/cli/text_output.h"
@@ -78,6 +80,52 @@ TEST_F(YcsbRun, WritesAllFieldsWithoutAReadIfRequested) {
   EXPECT_EQ(m.status, Status::kOk) << m.reason;
   EXPECT_EQ(gets, m.run.loop.by_type["read"]);
   EXPECT_NE(StatLine(m).find("an update is a put"), std::string::npos);
+}
+
+TEST_F(YcsbRun, ReadsTheRecordsOfWhichAnUpdateChangesOneFieldOfSeveral) {
+  uint64_t gets = 0;
+  Behaviour behaviour;
+  behaviour.get = [&](Session& session, std::string_view key) {
+    ++gets;
+    return session.Get(key);
+  };
+  const auto updates_get = [&](std::string_view name, uint64_t fields) {
+    config_.mix.fieldcount = fields;
+    gets = 0;
+    Measurement m = RunLoaded(Wrapped(behaviour), name);
+    EXPECT_EQ(m.status, Status::kOk) << m.reason;
+    EXPECT_GT(m.run.loop.by_type["update"], 0u);
+    return gets > m.run.loop.by_type["read"];
+  };
+  for (const std::string_view name : {"ycsba", "mix"}) {
+    EXPECT_EQ(updates_get(name, 0), name == "ycsba");
+    EXPECT_FALSE(updates_get(name, 1));
+    EXPECT_TRUE(updates_get(name, 2));
+    config_.mix.writeallfields = true;
+    EXPECT_FALSE(updates_get(name, 2));
+    config_.mix.writeallfields = false;
+  }
+}
+
+TEST_F(YcsbRun, LoadsAndInsertsInTheOrderOfKeysIfRequested) {
+  config_.mix.insert_order = "ordered";
+  std::vector<std::string> keys;
+  Behaviour behaviour;
+  behaviour.write = [&](Session& session, std::span<const Update> batch) {
+    keys.emplace_back(batch.front().key);
+    session.Write(batch);
+  };
+  const auto m =
+      Run(Wrapped(behaviour), {"ycsbload", "ycsbd", "ycsbe", "verify"});
+  for (const Measurement& one : m) {
+    ASSERT_EQ(one.status, Status::kOk) << one.reason;
+  }
+  EXPECT_EQ(keys.size(), m.back().run.loop.operations);
+  EXPECT_TRUE(std::ranges::is_sorted(keys));
+  EXPECT_EQ(keys.front(), "0000000000000000");
+  config_.mix.insert_order = "hashed";
+  EXPECT_EQ(RunAfter(Wrapped({}), {ParseAfterWord("ycsbload")}, "ycsba").status,
+            Status::kWrong);
 }
 
 TEST_F(YcsbRun, ScansOneToAHundredEntries) {
@@ -223,6 +271,82 @@ TEST_F(YcsbRun, DrawsWhatTheoryPredicts) {
             << name << " " << distribution << ": " << share.what;
       }
     }
+  }
+}
+
+// What the rule of a run (report/trust) accepts of a share.
+void ExpectByChance(const Measurement& m, const Share& share, double draws) {
+  if (share.what.ends_with("entries") || share.what.ends_with("bytes")) return;
+  const double error = std::sqrt(share.expected * (1 - share.expected) / draws);
+  EXPECT_LE(std::abs(share.observed - share.expected), 5 * (error + 1 / draws))
+      << m.benchmark->name << ": " << share.what << ": " << share.observed
+      << ", " << share.expected << " in theory, of " << draws;
+}
+
+// From a tenth of an operation for each record to ten thousand, while D and E
+// make the database up to five hundred times as large.
+TEST_F(YcsbRun, DrawsWhatTheoryPredictsHoweverMuchTheDatabaseGrows) {
+  struct Case {
+    uint64_t records, reads;
+    std::vector<std::string_view> names, laws;
+  };
+  const std::vector<Case> cases = {
+      {20'000, 2'000, {"ycsba", "ycsbd", "ycsbe"}, {"", "zipf"}},
+      {1'000,
+       10'000,
+       {"ycsbe", "ycsbf"},
+       {"", "zipf", "exponential", "hotspot", "uniform"}},
+      {1'000, 50'000, {"ycsbd"}, {"", "zipf", "exponential"}},
+      {20, 200'000, {"ycsbd", "ycsbc"}, {""}}};
+  config_.value_size = 1;
+  for (const Case& one : cases) {
+    config_.num = one.records;
+    for (const uint64_t threads : {1, 4}) {
+      config_.threads = threads;
+      config_.reads = one.reads / threads;
+      for (const std::string_view name : one.names) {
+        for (const std::string_view law : one.laws) {
+          config_.key_distribution = law;
+          const Measurement m = RunLoaded(Wrapped({}), name);
+          ASSERT_EQ(m.status, Status::kOk) << m.reason;
+          SCOPED_TRACE(std::to_string(one.records) + " " + std::string(law));
+          for (const Share& share : m.shares) {
+            ExpectByChance(m, share, static_cast<double>(config_.reads));
+          }
+        }
+      }
+    }
+  }
+}
+
+// The share of the newest ten records that a simulation of YCSB's own generator
+// gives: 0.2849.
+TEST_F(YcsbRun, ExpectsOfDWhatYcsbDraws) {
+  config_.num = 1'000;
+  config_.reads = 50'000;
+  config_.value_size = 1;
+  const Share share = RunLoaded(Wrapped({}), "ycsbd").shares[2];
+  EXPECT_EQ(share.what, "newest 1 % of records");
+  EXPECT_NEAR(share.expected, 0.285, 0.005);
+  EXPECT_NEAR(share.observed, share.expected, 0.007);
+}
+
+// The reserve of a run that only time ends is no longer than the records, and
+// nothing is recorded of what it may insert.
+TEST_F(YcsbRun, EndsByTimeWhateverTheOperations) {
+  config_.duration_ns = 40'000;
+  config_.reads = kMaxKeys;
+  config_.value_size = 1;
+  Behaviour behaviour;
+  behaviour.write = [this](Session& session, std::span<const Update> batch) {
+    clock_.now_ns += 100;
+    session.Write(batch);
+  };
+  for (const std::string_view name : {"ycsbd", "ycsbe", "mix"}) {
+    config_.mix.shares = ParseShares("read:50,insert:50");
+    const Measurement m = RunLoaded(Wrapped(behaviour), name);
+    EXPECT_EQ(m.status, Status::kOk) << name << ": " << m.reason;
+    EXPECT_TRUE(m.run.trace.truncated);
   }
 }
 

@@ -12,10 +12,13 @@
 #include <thread>
 #include <vector>
 
+#include "common/mixes/key_space.h"
+
 namespace kvmatrix {
 namespace {
 
 constexpr int kDraws = 200'000;
+constexpr KeyDraw kDraw(KeyOrder::kUniform, 0.99, 9);
 
 double Tolerance(double share) {
   return 4 * std::sqrt(share * (1 - share) / kDraws);
@@ -65,6 +68,9 @@ TEST(Ycsb, ADistributionByNameKeepsTheOperations) {
   EXPECT_EQ(RequestOf(d, "zipf"), YcsbRequest::kLatest);
   EXPECT_EQ(RequestOf(d, "ycsb-zipf"), YcsbRequest::kYcsbLatest);
   EXPECT_EQ(RequestOf(d, "uniform"), YcsbRequest::kUniform);
+  EXPECT_EQ(RequestOf(a, "hotspot"), YcsbRequest::kHotspot);
+  EXPECT_EQ(RequestOf(d, "exponential"), YcsbRequest::kExponential);
+  EXPECT_EQ(RequestOf(d, "ycsb-latest"), YcsbRequest::kYcsbLatest);
   EXPECT_EQ(RequestOf(a, "hot"), std::nullopt);
 }
 
@@ -90,21 +96,67 @@ TEST(OperationChooser, NeverDrawsATypeWithoutWeight) {
   }
 }
 
-TEST(YcsbKeys, LoadAndOperationsAgreeUnlessInsertsNeedMoreRoom) {
-  EXPECT_EQ(YcsbKeySpace(1'000, 0), YcsbKeySpace(1'000, 10'000));
-  EXPECT_GT(YcsbKeySpace(1'000, 100'000), 1'000u + 2 * 5'000u);
-  const Permutation order(YcsbKeySpace(1'000, 0), YcsbOrderSeed(301));
-  std::set<uint64_t> keys;
-  for (uint64_t i = 0; i < YcsbKeySpace(1'000, 0); ++i) keys.insert(order(i));
-  EXPECT_EQ(keys.size(), YcsbKeySpace(1'000, 0));
+// What is inserted beyond the key space of the load doubles it, and has keys of
+// its own; how many operations are planned does not matter.
+TEST(RecordOrder, GivesEachRecordAKeyOfItsOwnAtAnySize) {
+  Config config;
+  config.num = 100;
+  for (const char* order : {"hashed", "ordered"}) {
+    config.mix.insert_order = order;
+    const RecordOrder records(config);
+    uint64_t key_space = YcsbKeySpace(config.num);
+    EXPECT_EQ(key_space, 264u);
+    EXPECT_EQ(records.KeySpaceFor(1), key_space);
+    std::set<uint64_t> keys;
+    for (uint64_t ordinal = 0; ordinal < 5'000; ++ordinal) {
+      if (ordinal == key_space) key_space *= 2;
+      EXPECT_EQ(records.KeySpaceFor(ordinal + 1), key_space);
+      const uint64_t key = records(ordinal);
+      EXPECT_LT(key, key_space);
+      EXPECT_EQ(records.Inverse(key), ordinal);
+      keys.insert(key);
+    }
+    EXPECT_EQ(keys.size(), 5'000u);
+    EXPECT_EQ(records(7) == 7, config.mix.insert_order == "ordered");
+  }
+}
+
+TEST(RecordOrder, DoesNotDependOnTheOperations) {
+  Config config;
+  for (const char* name : {"ycsbload", "ycsba", "ycsbd", "ycsbe", "mix"}) {
+    const Benchmark& benchmark = *FindBenchmark(name);
+    config.reads = 1;
+    const uint64_t few = KeySpaceOf(benchmark, config);
+    config.reads = kMaxKeys;
+    config.threads = kMaxThreads;
+    EXPECT_EQ(KeySpaceOf(benchmark, config), few) << name;
+  }
+}
+
+// A draw of a record that is not there yet is repeated: at most half of the
+// ordinals to draw from are such, however many inserts are planned, and however
+// many there have been.
+TEST(YcsbChooser, HasAtMostAsManyAbsentRecordsAsPresentOnes) {
+  constexpr uint64_t kRecords = 1'000;
+  for (const YcsbRequest request :
+       {YcsbRequest::kYcsbZipf, YcsbRequest::kZipf}) {
+    for (const uint64_t inserts : {uint64_t{0}, uint64_t{50}, kMaxKeys}) {
+      YcsbChooser chooser(request, kRecords, inserts, kDraw);
+      Random random(5);
+      for (uint64_t there = kRecords; there < 100 * kRecords; there += 777) {
+        EXPECT_LT(chooser.Next(random, there), there);
+        EXPECT_GE(chooser.items(), there);
+        EXPECT_LE(chooser.items(), 2 * there + 1);
+      }
+    }
+  }
 }
 
 // The law: rank r has the share (1 / r^0.99) / zeta.
 TEST(YcsbChooser, OfTrueZipfFollowsTheLawAndScattersIt) {
   constexpr uint64_t kRecords = 1'000;
-  std::vector<double> shares =
-      SharesOf(YcsbChooser(YcsbRequest::kZipf, kRecords, 0, 0.99, 9), kRecords,
-               kRecords);
+  std::vector<double> shares = SharesOf(
+      YcsbChooser(YcsbRequest::kZipf, kRecords, 0, kDraw), kRecords, kRecords);
   EXPECT_LT(shares[0], 0.05);  // the hottest is no ordinal in particular
   std::ranges::sort(shares, std::greater<>());
   double zeta = 0;
@@ -120,7 +172,7 @@ TEST(YcsbChooser, OfTrueZipfFollowsTheLawAndScattersIt) {
 TEST(YcsbChooser, OfYcsbZipfIsHashed) {
   constexpr uint64_t kRecords = 100'000;
   const std::vector<double> shares =
-      SharesOf(YcsbChooser(YcsbRequest::kYcsbZipf, kRecords, 0, 0.99, 9),
+      SharesOf(YcsbChooser(YcsbRequest::kYcsbZipf, kRecords, 0, kDraw),
                kRecords, kRecords);
   const uint64_t hottest = YcsbZipf::KeyOf(0, kRecords + 1);
   EXPECT_NEAR(shares[hottest], 1 / YcsbZipf::kZeta,
@@ -131,8 +183,8 @@ TEST(YcsbChooser, OfLatestDrawsTheNewestMostOften) {
   constexpr uint64_t kRecords = 1'000, kThere = 1'200;
   for (const YcsbRequest request :
        {YcsbRequest::kYcsbLatest, YcsbRequest::kLatest}) {
-    const std::vector<double> shares = SharesOf(
-        YcsbChooser(request, kRecords, 400, 0.99, 9), kRecords, kThere);
+    const std::vector<double> shares =
+        SharesOf(YcsbChooser(request, kRecords, 400, kDraw), kRecords, kThere);
     // YCSB's bound is one less: the last value of its reserve, where we pass
     // the number of values plus one.
     const uint64_t items =
@@ -150,15 +202,16 @@ TEST(YcsbChooser, DrawsOnlyExistingRecords) {
   constexpr uint64_t kRecords = 100;
   for (const YcsbRequest request :
        {YcsbRequest::kYcsbZipf, YcsbRequest::kZipf, YcsbRequest::kUniform,
-        YcsbRequest::kYcsbLatest, YcsbRequest::kLatest}) {
-    SharesOf(YcsbChooser(request, kRecords, 500, 0.99, 9), kRecords, kRecords);
+        YcsbRequest::kYcsbLatest, YcsbRequest::kLatest, YcsbRequest::kHotspot,
+        YcsbRequest::kExponential}) {
+    SharesOf(YcsbChooser(request, kRecords, 500, kDraw), kRecords, kRecords);
   }
 }
 
 // Beyond a thousand terms, zeta is no longer summed term by term.
 TEST(YcsbChooser, OfLatestKnowsTheSumOfManyTerms) {
   constexpr uint64_t kRecords = 1'000'000;
-  YcsbChooser chooser(YcsbRequest::kYcsbLatest, kRecords, 0, 0.99, 9);
+  YcsbChooser chooser(YcsbRequest::kYcsbLatest, kRecords, 0, kDraw);
   Random random(5);
   double newest = 0;
   for (int i = 0; i < kDraws; ++i) {
@@ -170,7 +223,7 @@ TEST(YcsbChooser, OfLatestKnowsTheSumOfManyTerms) {
 }
 
 TEST(YcsbInserts, AreVisibleOnceAllBeforeThemAreAcknowledged) {
-  YcsbInserts inserts(10, 100);
+  YcsbInserts inserts(10);
   EXPECT_EQ(inserts.acknowledged(), 10u);
   EXPECT_EQ(inserts.Take(), 10u);
   EXPECT_EQ(inserts.Take(), 11u);
@@ -185,15 +238,9 @@ TEST(YcsbInserts, AreVisibleOnceAllBeforeThemAreAcknowledged) {
   EXPECT_EQ(inserts.acknowledged(), 12u);
 }
 
-TEST(YcsbInserts, EndWhereTheKeysEnd) {
-  YcsbInserts inserts(10, 11);
-  inserts.Take();
-  EXPECT_THROW(inserts.Take(), std::runtime_error);
-}
-
 TEST(YcsbInserts, OfManyThreadsAreAllTakenOnce) {
   constexpr uint64_t kEach = 2'000;
-  YcsbInserts inserts(3, 3 + 4 * kEach + 1);
+  YcsbInserts inserts(3);
   std::vector<std::atomic<bool>> there(3 + 4 * kEach);
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {

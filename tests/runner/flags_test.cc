@@ -152,6 +152,38 @@ TEST(Theta, IsRefusedWhereNothingIsDrawnByIt) {
   EXPECT_EQ(of_ycsb("zipf"), "");
 }
 
+// What YCSB's property files say of requests, records and scans.
+TEST(YcsbFlags, AreRefusedWhereTheyHaveNoEffect) {
+  const Config config = Parse({{"benchmarks", "ycsbload,mix,ycsbd"},
+                               {"key_distribution", "hotspot"},
+                               {"hotspot_data_fraction", "0.1"},
+                               {"hotspot_operation_fraction", "0.9"},
+                               {"insert_order", "ordered"},
+                               {"fieldcount", "3"},
+                               {"max_scan_length", "50"},
+                               {"scan_length_distribution", "zipf"}});
+  EXPECT_EQ(config.hotspot.data, 0.1);
+  EXPECT_EQ(config.hotspot.operations, 0.9);
+  EXPECT_EQ(config.mix.insert_order, "ordered");
+  EXPECT_EQ(config.mix.fieldcount, 3u);
+  EXPECT_EQ(config.mix.max_scan_length, 50u);
+  const auto has = [](const Flags& flags, const char* what) {
+    EXPECT_TRUE(Has(Complaint(flags), what)) << Complaint(flags);
+  };
+  has({{"hotspot_data_fraction", "0.1"}}, "--key_distribution=hotspot");
+  has({{"key_distribution", "zipf"}, {"exponential_percentile", "90"}},
+      "--key_distribution=exponential");
+  has({{"key_distribution", "hotspot"}, {"hotspot_data_fraction", "1.1"}},
+      "expected 0 to 1");
+  has({{"min_scan_length", "5"}}, "--max_scan_length");
+  has({{"scan_length_distribution", "zipf"}}, "--max_scan_length");
+  has({{"min_scan_length", "9"}, {"max_scan_length", "8"}}, "9 is above");
+  has({{"scan_length", "9"}, {"max_scan_length", "8"}}, "--max_scan_length");
+  has({{"insert_order", "random"}}, "hashed or ordered");
+  has({{"benchmarks", "ycsba"}, {"key_distribution", "sequential"}},
+      "ycsb-zipf");
+}
+
 TEST(Reads, OfAllThreadsAreANumberThatDoesNotWrap) {
   const std::string most = std::to_string(kMaxKeys);
   const Config config = Parse({{"benchmarks", "readrandom"},

@@ -184,6 +184,32 @@ TEST(Oracle, FindsTheNextKeyBehindManyDeletedOnes) {
   EXPECT_LT(steady_clock::now() - start, 100 * once);
 }
 
+// Keys are added while others are read: what was known stays, and scans find
+// the new ones.
+TEST(Oracle, GrowsInPlace) {
+  Oracle oracle;
+  oracle.ResetToPrefix(100, 10, 50);
+  oracle.LetGrow();
+  oracle.SkipDeleted();
+  uint64_t keys = 100;
+  EXPECT_EQ(oracle.NextPresent(50), keys);
+  for (int doublings = 0; doublings < 14; ++doublings) {
+    const uint64_t key = keys + keys / 2;
+    EXPECT_EQ(oracle.Observe(key).version, 0u);
+    oracle.Grow(keys *= 2);
+    oracle.Grow(keys / 2);
+    EXPECT_EQ(oracle.key_space(), keys);
+    EXPECT_EQ(oracle.NextPresent(key), keys);
+    EXPECT_EQ(oracle.Put(key), 1u);
+    EXPECT_EQ(oracle.NextPresent(keys / 2), key);
+    EXPECT_EQ(oracle.NextPresent(key + 1), keys);
+    EXPECT_EQ(oracle.PreviousPresent(keys), key);
+  }
+  EXPECT_EQ(oracle.Entries(), 50u + 14u);
+  EXPECT_EQ(oracle.Version(49), 1u);
+  EXPECT_THROW(oracle.Grow(uint64_t{1} << 60), std::runtime_error);
+}
+
 TEST(Oracle, FindsNeighbours) {
   Oracle oracle;
   oracle.Reset(kKeys, 100);
