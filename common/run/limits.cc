@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "common/mixes/graph_mix.h"
 #include "common/random/thread_share.h"
 #include "common/spec/quantities.h"
+#include "common/stream/keys.h"
 
 namespace kvmatrix {
 namespace {
@@ -97,6 +101,25 @@ void RequireWithin(const Limits& limits, const Benchmark& benchmark,
           "values", "bytes");
   Require(limits.batch_size, LargestBatch(benchmark, config), "batches",
           "updates");
+}
+
+void RequireNoMore(Session& session, const Oracle& oracle, const Values& values,
+                   const Config& config) {
+  constexpr uint64_t kKeys = 64;  // a random fill has left out a third of them
+  constexpr uint32_t kVersions = 8;  // and has put some several times
+  KeyBuffer buffer(config.key_shape());
+  const uint64_t first = oracle.key_space();
+  const uint64_t end = std::min(first + kKeys, config.key_shape().capacity());
+  for (uint64_t key = first; key < end; ++key) {
+    const std::optional<std::string_view> value = session.Get(buffer.Set(key));
+    for (uint32_t version = 1; value && version <= kVersions; ++version) {
+      if (!values.IsValueOf(values.Root(key, version), *value)) continue;
+      throw std::runtime_error(
+          "the database has entries beyond those of --num=" +
+          std::to_string(config.num) +
+          ": it was filled with a larger --num; use that one");
+    }
+  }
 }
 
 }  // namespace kvmatrix

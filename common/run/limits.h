@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "common/driver.h"
+#include "common/oracle/oracle.h"
 #include "common/spec/config.h"
 #include "common/stream/values.h"
 
@@ -27,6 +28,14 @@ void RequireWithin(const Limits& limits, const Benchmark& benchmark,
 // processes (setrlimit(2)).  Returns it as it is if no such limit is set.
 // `mapped` is the size of the engine's map, --map_size; 0: it has none.
 std::string Explained(std::string_view error, uint64_t mapped);
+
+// Throws std::runtime_error, with the remedy, if an existing database has
+// entries right behind the keys that `oracle` knows, with the values that this
+// program would have given them: it was filled with a larger --num.  Called
+// once a benchmark has been measured, whose engine the gets would otherwise
+// warm up.
+void RequireNoMore(Session& session, const Oracle& oracle, const Values& values,
+                   const Config& config);
 
 }  // namespace kvmatrix
 

@@ -251,6 +251,10 @@ void Runner::Attempt(const Benchmark& benchmark, const Benchmark* next,
     end.report(m);
     _exit(0);
   }
+  if (config_.use_existing_db && !replay_ && driver_.stores &&
+      benchmark.kind != Kind::kVerify) {
+    RequireNoMore(*database.NewSession(), oracle_, values, config_);
+  }
   if (StaysOpenFor(next)) {
     m.ending = Ending::kOpen;
     handle_.group.reset();

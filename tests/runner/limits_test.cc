@@ -121,5 +121,28 @@ TEST(ProcessLimits, ExplainNothingWithoutALimit) {
   EXPECT_EQ(Explained("Cannot allocate memory", 1), "Cannot allocate memory");
 }
 
+// A tenth of what the database has is measured, and all of it is right.
+TEST_F(LimitsTest, OfTheKeysAreThoseOfTheDatabase) {
+  config_.num = 20'000;
+  for (const char* fill :
+       {"fillseq", "filluniquerandom", "fillrandom", "ycsbload"}) {
+    config_.use_existing_db = false;
+    config_.after.clear();
+    config_.num = 20'000;
+    ASSERT_EQ(Run(Wrapped({}), {fill}).front().status, Status::kOk);
+    const std::string_view reads =
+        std::string_view(fill) == "ycsbload" ? "ycsbc" : "readrandom";
+    Measurement m = RunAfter(Wrapped({}), {ParseAfterWord(fill)}, reads);
+    EXPECT_EQ(m.status, Status::kOk) << fill << ": " << m.reason;
+    config_.num = 2'000;
+    m = RunAfter(Wrapped({}), {ParseAfterWord(fill)}, reads);
+    EXPECT_NE(m.status, Status::kOk) << fill;
+    if (std::string_view(fill) == "fillseq") {
+      EXPECT_EQ(m.status, Status::kError);
+      EXPECT_NE(m.reason.find("--num"), std::string::npos) << m.reason;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kvmatrix
