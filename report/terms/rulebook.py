@@ -374,16 +374,12 @@ def process_flags(
 ) -> dict[str, Flag]:
     """Return the flags of a cell as one of its processes gets them.
 
-    Only a measurement has several threads, passes, a time limit or a warm-up.  The
-    others get the reads of all threads, which decide how many keys a load of records
-    leaves room for.  A pace applies only to latency repetitions: see paced().
+    Only a measurement has several threads, passes, a time limit or a warm-up.  A pace
+    applies only to latency repetitions: see paced().
     """
     selected = {key: value for key, value in flags.items() if key not in PACES}
     if not measured or benchmark.threads(flags) == 1:
-        threads, reads = int(selected.pop("threads", 1)), int(flags.get("reads", -1))
-        if threads > 1:
-            all_reads = threads * (reads if reads >= 0 else int(flags["num"]))
-            selected["reads"] = min(all_reads, int(FLAGS["reads"].most))
+        selected.pop("threads", None)
     if not measured:
         for name in ("duration", "min_time", "warmup"):
             selected.pop(name, None)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from report.terms.rulebook import BENCHMARKS, SCENARIO_FLAGS, process_flags
+from report.terms.rulebook import BENCHMARKS, process_flags
 from report.trust.judge import load_run
 from tests.support.lab import Lab, make_lab
 from tests.support.resealed import edit_lines
@@ -56,20 +56,13 @@ def test_the_audit_is_given_what_the_warm_up_wrote(lab: Lab) -> None:
     assert f"verify threads=1 after={history}" in calls(lab)
 
 
-@pytest.mark.parametrize(("reads", "all_reads"), [({"reads": 100}, 400), ({}, 2560)])
-def test_a_load_leaves_room_for_what_all_threads_insert(
-    reads: dict[str, int], all_reads: int
-) -> None:
-    """Its one thread must number the records as the measurement does."""
-    load, mix = BENCHMARKS["ycsbload"], BENCHMARKS["mix"]
-    flags = {**FLAGS, **reads}
-    alone = {key: value for key, value in flags.items() if key != "threads"}
-    assert process_flags(load, flags, False) == {**alone, "reads": all_reads}
-    assert process_flags(BENCHMARKS["verify"], flags, True)["reads"] == all_reads
+def test_only_a_measurement_by_several_threads_gets_their_number() -> None:
+    alone: dict[str, int] = {"num": 640, "reads": 100}
+    flags = {**alone, "threads": 4}
+    load, mix = BENCHMARKS["ycsbload"], BENCHMARKS["ycsbd"]
+    assert process_flags(load, flags, False) == alone
+    assert process_flags(BENCHMARKS["verify"], flags, True) == alone
     assert process_flags(mix, flags, True) == flags
-    most = SCENARIO_FLAGS["reads"].most
-    assert process_flags(load, {**flags, "reads": most}, False)["reads"] == most
-    assert process_flags(load, {**flags, "threads": 1}, False) == alone
 
 
 def test_writing_benchmarks_are_audited_and_killed_while_timed(lab: Lab) -> None:
