@@ -264,23 +264,25 @@ def _many(sides: _Sides, rounds: Sequence[_Pairs]) -> CountResult:
 
     A fence does not guard against noise in bursts, so a difference must also be in
     every round: both counts of one side beyond both of the other.  For identical
-    builds the probability of that is 6^-rounds in each direction.
+    builds the probability of that is 6^-rounds in each direction.  A count that is not
+    gated has the change of its medians, since that within rounds shows nothing.
     """
     within = [abs(math.log(side[0] / side[1])) for pair in rounds for side in pair]
     low, _, high = statistics.quantiles(within, n=4, method="inclusive")
     threshold = max(sides.kind.floor, math.expm1(high + _FENCE * (high - low)))
     shifts = (_mean_log(of_b) - _mean_log(of_a) for of_a, of_b in rounds)
     change, spread = math.expm1(statistics.median(shifts)), math.expm1(max(within))
-    figures = {"change": change, "threshold": threshold, "spread": spread}
+    limits = {"threshold": threshold, "spread": spread}
+    figures = {"change": change, **limits}
     if abs(change) <= threshold:
         if threshold > _MANY_CEILING:
-            return sides.not_gated(_varies(spread), figures)
+            return sides.not_gated(_varies(spread), limits)
         return sides.result(SAME, "", figures)
     if all(min(of_b) > max(of_a) for of_a, of_b in rounds):
         return sides.result(MORE, "", figures)
     if all(max(of_b) < min(of_a) for of_a, of_b in rounds):
         return sides.result(LESS, "", figures)
-    return sides.not_gated("differs, but not in every round", figures)
+    return sides.not_gated("differs, but not in every round", limits)
 
 
 def _mean_log(values: Sequence[float]) -> float:

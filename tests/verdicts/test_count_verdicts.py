@@ -320,3 +320,12 @@ def test_one_percent_more_is_found_where_identical_runs_agree() -> None:
         a, b = (1e7 * noise * [[1.0], [1.01]]).astype(int).tolist()
         assert suspicious(lines(a[:3], b[:3]))
         assert of_lines(lines(a, b)).verdict == MORE
+
+
+def test_a_count_that_is_not_gated_has_the_change_of_its_medians() -> None:
+    """Within rounds it may differ by anything."""
+    a = [(4096, 61440), (4096, 4096), (4096, 4096), (4096, 40960)]
+    b = [(4096, 4096), (4096, 20480), (4096, 4096), (4096, 4096)]
+    result = of_rounds(a, b, "storage_written_bytes")
+    assert result.verdict == NOT_GATED
+    assert (result.a, result.b, result.change) == (4096, 4096, 0.0)
