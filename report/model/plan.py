@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from report.model.description import Description
+from report.terms import titles
 from report.terms.class_stamp import KnownClass
 from report.terms.regime import STEADY_WINDOWS, Regime
 from report.terms.rulebook import (
@@ -87,6 +88,8 @@ class Engine:
     floor: str = ""  # the engine that shows what its binding costs, or ""
     binding_of: str = ""  # the engine that calls the same library directly, or ""
     group: str = ""  # its structure, under which reports with many engines list it
+    url: str = ""  # its home page, or "" if the run does not record it
+    language: str = ""  # that it is written in or called through, or ""
     # Evidence by benchmark, or by a glob of them; see report.trust.known_failures.
     known_failures: Mapping[str, str] = field(default_factory=dict)
     # What was found by cutting the power, by level of durability: see KnownClass.
@@ -162,6 +165,11 @@ class Scenario:
     regime: Regime | None = None  # memory and disk of its processes; None: usual
     # Engine -> whose settings its row has: a code of report/terms/row_settings.py.
     settings_of: Mapping[str, str] = field(default_factory=dict)
+
+    def title_of(self, benchmark: str) -> str:
+        """Return what a benchmark measures here, in words."""
+        flags: Flags = next(iter(self.flags.values()), {})
+        return titles.of_chart(benchmark, flags, self.swept)
 
     @property
     def explanation(self) -> str:

@@ -92,7 +92,7 @@ def suite_document(suite: Suite) -> dict[str, Any]:
 
 
 # Fields of an engine that are recorded if they are not empty.
-_IF_ANY = ("plugin", "floor", "binding_of", "group")
+_IF_ANY = ("plugin", "floor", "binding_of", "group", "url", "language")
 
 
 def engine_documents(engines: Iterable[Engine]) -> list[dict[str, Any]]:

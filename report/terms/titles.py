@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from report.terms import numbers
-from report.terms.rulebook import BENCHMARKS, FLAGS
+from report.terms.rulebook import BENCHMARKS, FLAGS, Benchmark, Flags
 
 DISTURBED, SUSPECT = "⚠", "¶"  # marks of a rate, in every format
 MEANINGS = {
@@ -13,12 +13,50 @@ MEANINGS = {
     SUSPECT: "suspect: works outside the clock, or its memory, size or speed is out of"
     " line",
 }
+_OPERATIONS = {  # of one type in a mix; another type is called by its name
+    "read": "reads",
+    "missing": "reads of absent keys",
+    "scan": "scans",
+    "scanreverse": "reverse scans",
+    "update": "updates",
+    "readmodifywrite": "read-modify-writes",
+    "insert": "inserts",
+    "delete": "deletes",
+}
+_MOST_TYPES = 3  # of a mix that are named in its title
+_SHARES = {"mix_shares", "readwritepercent"}  # flags
 
 
-def title(benchmark: str) -> str:
-    """Return the title of a benchmark, or its name if that is unknown."""
+def title(benchmark: str, flags: Flags | None = None) -> str:
+    """Return the title of a benchmark, or its name if that is unknown.
+
+    If its flags choose the operations, `flags` are those of its scenario: they make the
+    title, such as "Updates", or "95 % reads, 5 % updates".
+    """
     entry = BENCHMARKS.get(benchmark)
-    return entry.title if entry else benchmark
+    if entry is None:
+        return benchmark
+    return (_of_shares(entry, flags) if flags is not None else "") or entry.title
+
+
+def of_chart(benchmark: str, flags: Flags, swept: Flags) -> str:
+    """Return the title of a benchmark in a scenario, without what is swept in it."""
+    return title(benchmark, None if swept.keys() & _SHARES else flags)
+
+
+def _of_shares(benchmark: Benchmark, flags: Flags) -> str:
+    """Return the operations that the flags choose; "" if they choose none."""
+    if None not in benchmark.types.values():
+        return ""
+    shares = sorted(benchmark.shares(flags).items(), key=lambda s: -s[1])
+    done = [(_OPERATIONS.get(kind, kind), share) for kind, share in shares if share]
+    if len(done) == 1:
+        ((only, _),) = done
+        return only[:1].upper() + only[1:]
+    named = [f"{numbers.limit(share)} {of}" for of, share in done[:_MOST_TYPES]]
+    if more := len(done) - len(named):
+        named.append(f"and {numbers.count(more, 'more type')}")
+    return ", ".join(named)
 
 
 def inside(title: str) -> str:

@@ -19,6 +19,9 @@ from scripts.planning.executable import (
     refusal,
 )
 
+# What an engine is written in or called through, by its toolchain.
+_LANGUAGES = {"": "C or C++", "go": "Go", "java": "Java", "rust": "Rust"}
+
 
 def child_environment(home: str) -> dict[str, str]:
     """Return all variables of every executable; `home` is inside the data directory."""
@@ -88,6 +91,10 @@ def _find(
         floor=engine.floor,
         binding_of=engine.binding_of,
         group=config.group(engine),
+        url=engine.url,
+        language=_LANGUAGES.get(
+            config.engines.get(engine.variant_of, engine).toolchain, ""
+        ),
         known_failures=config.known_failures(engine),
     )
 

@@ -128,3 +128,15 @@ def test_a_typed_line_has_the_keys_of_its_schema() -> None:
     assert {*CountLine.__annotations__} == {*counts["properties"]}
     audit = line["audit"]["properties"]
     assert {*record.AuditFigures.__annotations__} == {*audit}
+
+
+def test_the_home_page_of_an_engine_is_an_address() -> None:
+    """A page of a stranger's run has a link to it."""
+
+    def check(url: str) -> None:
+        _check(lambda d, url: d["engines"][0].update({"url": url}), url)
+
+    check("https://example.org/engine")
+    for url in ("javascript:alert(1)", "//example.org", 'https://x/" onclick="', ""):
+        with pytest.raises(ResultsError, match=r"engines\.0\.url: "):
+            check(url)

@@ -100,3 +100,14 @@ def test_listings_include_the_control(lab: Lab) -> None:
     dry_run = json.loads(lab.call("run", "lab", "--dry-run", "--json").stdout)
     assert dry_run["control"] == "one"
     assert sum(cell["repetitions"] for cell in dry_run["cells"]) == 8 * 4
+
+
+def test_a_plan_has_the_home_page_and_the_language_of_an_engine(lab: Lab) -> None:
+    """An address only if its configuration has one."""
+    lab.engine("three", "honest", more='url = "https://example.org/three"\n')
+    lab.call("run", "lab", "-n", "1", "-e", "two,three", "-k", "*/*/fillseq")
+    found = [(e.get("url"), e.get("language")) for e in lab.plan()["engines"]]
+    assert found == [
+        (None, "C or C++"),
+        ("https://example.org/three", "C or C++"),
+    ]
