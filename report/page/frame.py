@@ -19,11 +19,13 @@ from markupsafe import Markup, escape
 
 from report.page import axes, raw_data
 from report.terms import numbers, titles
+from report.terms.text_table import unbroken
 
 TEMPLATE_DIR = Path(__file__).with_name("templates")
 _PARTS = ("run", "two_builds", "durability")
 _FOLDERS = [TEMPLATE_DIR, *(TEMPLATE_DIR / part for part in _PARTS)]
 STYLE, SCRIPT = "style.css", "script.js"
+_INDENT = re.compile(r"^\s*(//.*\n\s*)?", re.MULTILINE)  # and comments, of a script
 _AFTER_PART = re.compile(r"(?<=\w)[/_.:=](?=[^\W\d])")
 
 
@@ -68,7 +70,7 @@ def environment() -> jinja2.Environment:
         times=numbers.times,
         plain=plain,
         inside=titles.inside,
-        unbroken=numbers.unbroken,
+        unbroken=unbroken,
         breakable=breakable,
     )
     templates.globals.update(count=numbers.count, axes=axes)
@@ -86,7 +88,7 @@ def rendered(
     `document` becomes the element "raw", in the form of raw_data.packed(); None
     leaves it out.  `styles` are sheets of templates/ in addition to style.css.
     """
-    script = _asset(SCRIPT)
+    script = _INDENT.sub("", _asset(SCRIPT))
     return template.render(
         style=Markup("\n".join(_asset(name) for name in (STYLE, *styles))),
         script=Markup(script),

@@ -7,14 +7,12 @@ digits, as on the page of 2011.
 from __future__ import annotations
 
 import math
-import re
 from decimal import Decimal
 
 _SIGNIFICANT = 3
 _LARGEST_PERCENT = 9.0  # a larger change is shown as a multiple
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SCALES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
-_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[KMGTPE]iB|B|s|ms|µs|ns)(?!\w))")
 _DAY_NS = 86_400e9
 # The scale and name of a unit, and the number of units from which it is used.
 _LONG_UNITS = ((365.25 * _DAY_NS, "years", 2), (_DAY_NS, "days", 10))
@@ -164,8 +162,3 @@ def size(count_bytes: float) -> str:
 def count(number: int, noun: str, plural: str = "") -> str:
     """Format a number with its noun: 2 and "tie" -> "2 ties"."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def unbroken(text: str) -> str:
-    """Replace spaces between a number and its unit with non-breaking ones."""
-    return _BEFORE_UNIT.sub("\u00a0", text)

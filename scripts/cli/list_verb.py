@@ -77,7 +77,8 @@ def list_command(
             create = "create one with: scripts/kvmatrix run quick"
             print_note(f"no runs in {results_dir}; {create}")
         else:
-            say(*list_lines(document, show_all=show_all))
+            lines = list_lines(document, show_all=show_all, each_missing=bool(engines))
+            say(*lines)
         return 2 if shows_broken(document) else 0
 
     sys.exit(exit_code_of(work))

@@ -8,6 +8,7 @@ from report.model.ab_lines import SLOTS
 from report.model.ab_plan import AbPlan
 from report.model.ab_rule import PAIRS_PER_ROUND
 from report.terms import numbers
+from report.terms.text_table import TextLine
 from scripts.ab.ab_forecast import AbForecast
 from scripts.ab.ab_pairing import same_executables
 from scripts.planning.disk_room import cell_bytes
@@ -55,7 +56,7 @@ def dry_run_document(
     }
 
 
-def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
+def dry_run_lines(document: Mapping[str, Any]) -> list[str | TextLine]:
     """Return the document as human-readable lines."""
     pairs, is_known = document["screen_pairs"], document["from_history"]
     screen, confirm = document["predicted_screen_s"], document["predicted_confirm_s"]

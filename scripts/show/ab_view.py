@@ -31,6 +31,7 @@ from scripts.measure.events import (
 from scripts.planning.order import cell_of, marks_of
 from scripts.show.board import STATUS_WORDS, Running, running_after
 from scripts.show.live import PlainView, SilentView
+from scripts.show.output import can_redraw
 
 _NAME_CHARS = 42
 
@@ -39,7 +40,7 @@ def make_ab_view(console: Console, quiet: bool, plan: AbPlan) -> View:
     """Return the view that fits where stderr goes."""
     if quiet:
         return SilentView(console)
-    if console.is_terminal and not console.is_dumb_terminal:
+    if can_redraw(console):
         return BarView(console, plan)
     return PlainView(console, AbLines(plan))
 

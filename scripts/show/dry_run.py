@@ -7,7 +7,7 @@ from typing import Any
 from report.model.plan import Plan
 from report.model.record import Record
 from report.terms import numbers
-from report.terms.text_table import TableRow, TextTable
+from report.terms.text_table import TableRow, TextLine, TextTable
 from scripts.forecast.prediction import Forecast, load_history
 from scripts.planning.disk_room import (
     SPARE_BYTES,
@@ -70,7 +70,7 @@ def dry_run_document(
     }
 
 
-def dry_run_lines(document: Mapping[str, Any]) -> list[str]:
+def dry_run_lines(document: Mapping[str, Any]) -> list[str | TextLine]:
     """Return the document as human-readable lines."""
 
     def columns_of(cell: Mapping[str, Any]) -> tuple[int, float, bool]:
@@ -108,7 +108,7 @@ def cell_lines(
     document: Mapping[str, Any],
     headings: tuple[str, str],
     columns_of: Callable[[Mapping[str, Any]], tuple[int, float, bool]],
-) -> list[str]:
+) -> list[str | TextLine]:
     """Return the table of the cells of any run.
 
     `columns_of` returns a cell's values for the two `headings` (a number and a time in
@@ -126,7 +126,7 @@ def cell_lines(
         disk = numbers.size(cell["predicted_bytes"])
         rows.append(TableRow((name, str(number), time, disk, "")))
     table = TextTable(("cell",), (*headings, "disk"), ("note",), tuple(rows))
-    return [line.text for line in table.lines()]
+    return [*table.lines()]
 
 
 def disk_space(plan: Plan, places: RunPlaces) -> dict[str, int]:
@@ -149,7 +149,7 @@ def disk_line(document: Mapping[str, Any]) -> str:
 
 def show_dry_run(
     document: Mapping[str, Any],
-    lines_of: Callable[[Mapping[str, Any]], list[str]],
+    lines_of: Callable[[Mapping[str, Any]], list[str | TextLine]],
     output: Output,
 ) -> int:
     """Print what a run would do; return the exit code."""

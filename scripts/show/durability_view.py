@@ -18,9 +18,15 @@ from rich.progress import (
 from report.durability.durability_plan import DurabilityPlan, PlannedTrial
 from report.formats.passport_formats import summary_lines
 from report.terms import numbers
-from report.terms.text_table import TableRow, TextTable, one_line, visible_line
+from report.terms.text_table import (
+    TableRow,
+    TextLine,
+    TextTable,
+    one_line,
+    visible_line,
+)
 from scripts.durability.laboratory import TrialEvent, TrialProgress
-from scripts.show.output import Output, say, say_json, shown
+from scripts.show.output import Output, can_redraw, say, say_json, shown
 from scripts.trials.trial_spec import FULL, KILL, LOG, SHUTDOWN, TrialSpec
 
 # Measured on two cores with two workers: of one state, and of starting a trial.
@@ -50,7 +56,7 @@ def dry_run_document(plan: DurabilityPlan) -> dict[str, Any]:
     }
 
 
-def dry_run_lines(plan: DurabilityPlan) -> list[str]:
+def dry_run_lines(plan: DurabilityPlan) -> list[str | TextLine]:
     """Return the plan for people."""
     figures = ("kills", "shutdowns", "disks from logs", "full disk")
     rows = []
@@ -63,7 +69,7 @@ def dry_run_lines(plan: DurabilityPlan) -> list[str]:
         cells = (setting.setting, *(f"{n:,}" if n else "-" for n in counts))
         rows.append(TableRow(cells))
     table = TextTable(("setting",), figures, (), tuple(rows))
-    lines = [line.text for line in table.lines()]
+    lines: list[str | TextLine] = [*table.lines()]
     for method, why in plan.requisites.items():
         if why:
             lines.append(f"{method}: not possible here: {why}")
@@ -83,7 +89,7 @@ def progress_view(
     if quiet:
         yield lambda _: None
         return
-    if not console.is_terminal:
+    if not can_redraw(console):
         yield _PlainLines(console, len(trials)).show
         return
     bar = Progress(

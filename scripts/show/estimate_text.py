@@ -7,7 +7,7 @@ from typing import Any
 from report.model.plan import CellName, Plan
 from report.stats.scaling import LEVEL, Prediction
 from report.terms import numbers
-from report.terms.text_table import TableRow, TextTable
+from report.terms.text_table import TableRow, TextLine, TextTable
 from scripts.forecast.suite_estimate import (
     CellEstimate,
     CellProblem,
@@ -66,24 +66,25 @@ def _cell_document(plan: Plan, estimated: CellEstimate) -> dict[str, Any]:
 
 def text(
     estimate: SuiteEstimate, room: Room, measured: Mapping[CellName, float]
-) -> list[str]:
+) -> list[TextLine]:
     """Return the lines for people; cells not predicted share a line per reason."""
     missing = (
         (cell.cell, _why_not(cell)) for cell in estimate.cells if not cell.repetition
     )
     table = _table(estimate, room, measured) if estimate.known else []
     doubts = ((doubt.cell, doubt.words) for doubt in estimate.doubts)
-    return [*table, *_grouped("", missing), *_grouped("doubt: ", doubts)]
+    lines = (*table, *_grouped("", missing), *_grouped("doubt: ", doubts))
+    return [TextLine(line) if isinstance(line, str) else line for line in lines]
 
 
 def _table(
     estimate: SuiteEstimate, room: Room, measured: Mapping[CellName, float]
-) -> Iterable[str]:
+) -> Iterable[str | TextLine]:
     titles: tuple[str, ...] = ("times", "one repetition", "anonymous memory", "disk")
     if measured:
         titles = (*titles, "measured", "ratio")
     rows = tuple(_row(cell, measured) for cell in estimate.known)
-    yield from (line.text for line in TextTable(("cell",), titles, (), rows).lines())
+    yield from TextTable(("cell",), titles, (), rows).lines()
     known = f"{numbers.count(len(estimate.known), 'cell')} predicted"
     filling = "no database needs filling"
     if estimate.fills_s.middle:

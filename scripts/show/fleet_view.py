@@ -18,7 +18,7 @@ from report.terms.text_table import visible_line
 from scripts.fleet.fleet_folder import Fleet
 from scripts.fleet.fleet_progress import FleetProgress, FleetView
 from scripts.fleet.fleet_site import SLURM, FleetSite
-from scripts.show.output import shown
+from scripts.show.output import can_redraw, shown
 
 _HEARTBEAT_S = 60.0
 _MOST_RUNNING = 20  # blocks that are listed
@@ -27,7 +27,7 @@ _MOST_BAR_CHARS = 60
 
 def fleet_view(console: Console, fleet: Fleet, quiet: bool) -> FleetView:
     """Return the view that suits a console."""
-    if console.is_terminal and not quiet:
+    if can_redraw(console) and not quiet:
         return LiveFleet(console, fleet)
     return PlainFleet(console, fleet, quiet)
 

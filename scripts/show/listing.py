@@ -10,9 +10,9 @@ from report.config.toml_table import ConfigError
 from report.model.plan import Engine, Plan
 from report.terms import titles
 from report.terms.numbers import count
-from report.terms.text_table import TableRow, TextTable
+from report.terms.text_table import TableRow, TextLine, TextTable, wrapped
 from scripts.machine.system_access import SystemAccess
-from scripts.planning.executable import Refusal
+from scripts.planning.executable import NOT_BUILT, Refusal
 from scripts.planning.found_engines import (
     ask_executables,
     child_environment,
@@ -175,21 +175,37 @@ def _cells(plan: Plan) -> list[dict[str, Any]]:
     return cells
 
 
-def list_lines(document: Document, *, show_all: bool = False) -> list[str]:
-    """Return the lists as lines of text; a sweep is one line unless all are shown."""
-    lines: list[str] = []
+def list_lines(
+    document: Document, *, show_all: bool = False, each_missing: bool = False
+) -> list[str | TextLine]:
+    """Return the lists as lines of text.
+
+    A sweep is one line unless all are shown.  So are the engines that are not built,
+    unless each is listed.
+    """
+    lines: list[str | TextLine] = []
     for kind, entries in document.items():
         if kind == "scenarios" and not show_all:
             entries = _without_members(entries)
+        absent = [] if each_missing else [e for e in entries if _is_not_built(e)]
+        entries = [entry for entry in entries if entry not in absent]
         if len(document) > 1:
             lines.append(kind.upper())
         rows = [
             _broken_row(entry) if entry.get("broken") else _LINE_OF[kind](entry)
             for entry in entries
         ]
-        table = TextTable(("", "", ""), (), (), tuple(map(TableRow, rows)))
-        lines += [f"  {line.text}" for line in table.lines(head=False)]
+        table = TextTable(("", "", ""), (), (), tuple(map(TableRow, rows)), "  ")
+        lines += table.lines(head=False)
+        if absent:
+            names = ", ".join(e["name"] for e in absent if not e["variant_of"])
+            lines.append("  not built (scripts/setup, scripts/setup --with NAME):")
+            lines += map(TextLine, wrapped(names, 78, "    "))
     return lines
+
+
+def _is_not_built(entry: dict[str, Any]) -> bool:
+    return str(entry.get("missing") or "").startswith(NOT_BUILT)
 
 
 def _broken_row(entry: dict[str, Any]) -> tuple[str, str, str]:

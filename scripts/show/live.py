@@ -14,7 +14,7 @@ from rich.text import Text
 
 from report.model.plan import CANARY, Plan
 from report.terms import numbers
-from report.terms.text_table import visible_line
+from report.terms.text_table import visible_line, wrapped_line
 from scripts.machine.child_process import TICK_S
 from scripts.measure.events import (
     CellProgress,
@@ -35,7 +35,7 @@ from scripts.show.live_table import (
     table_lines,
     title_lines,
 )
-from scripts.show.output import Glyphs, Output, glyphs_for
+from scripts.show.output import Glyphs, Output, can_redraw, glyphs_for
 from scripts.store.run_places import RunPlaces, resume_command
 
 HEARTBEAT_S = 60.0
@@ -174,7 +174,10 @@ def finished_line(board: Board, event: RepetitionFinished) -> str:
 
 
 def _print(console: Console, line: str) -> None:
-    console.print(Text(visible_line(line)), soft_wrap=True)
+    text = visible_line(line)
+    lines = wrapped_line(text, console.width) if console.is_terminal else [text]
+    for part in lines:
+        console.print(Text(part), soft_wrap=True)
 
 
 class TerminalView(View):
@@ -264,6 +267,6 @@ def make_view(
     """Return the view that suits stderr."""
     if quiet:
         return SilentView(console)
-    if console.is_terminal and not console.is_dumb_terminal:
+    if can_redraw(console):
         return TerminalView(console, plan, resume, transient)
     return PlainView(console, RunLines(plan))

@@ -9,9 +9,10 @@ the same way who wins.
 """
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import TypeVar
 
 from rich.text import Text
 
@@ -27,10 +28,15 @@ from report.verdict.metric import ACCEPTED, LEVEL, Ranking, shown_by
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
 from scripts.show.output import Glyphs
 
+Column = TypeVar("Column")
+
 
 @dataclass(frozen=True)
 class Layout:
-    """Widths in characters, which parts of a cell fit, and the number of lines."""
+    """Widths in characters, which parts of a cell fit, and the number of lines.
+
+    The engines are down if `by_engine`, and otherwise across.
+    """
 
     label: int
     column: int
@@ -38,6 +44,7 @@ class Layout:
     ratio: bool
     rows: int
     by_engine: bool
+    across: int  # columns next to each other; the others are below
 
 
 def signs_of(board: Board, cell: MeasuredCell, glyphs: Glyphs) -> str:
@@ -90,43 +97,104 @@ def _off_best(rankings: Iterable[Ranking], engine: str) -> float:
     return next((r.off_best.get(engine, 1.0) for r in rankings), 1.0)
 
 
-def layout_for(board: Board, width: int) -> Layout | None:
-    """Return the most detailed layout that fits, or None if no layout does."""
-    plan, sets = board.plan, row_sets(board.plan)
-    names = [b for s in plan.scenarios for b in s.benchmarks]
-    by_engine = any(are_many(of.engines) for of in sets)
-    if by_engine:
-        label = max(len(e.title) for e in plan.engines) + 4
-        columns = max(len(_charts(of)) for of in sets)
-        rows = sum(len(_engine_rows(of)) + 2 for of in sets)
-    else:
-        label = max([len(n) + 2 for n in names] + [12]) + 2
-        columns = max(len(of.engines) for of in sets)
-        rows = len(plan.scenarios) + len(names)
-    for column, spread, ratio in (
-        (25, True, True),
-        (17, True, False),
-        (10, False, False),
+def layout_for(board: Board, width: int, in_parts: bool = False) -> Layout | None:
+    """Return the most detailed layout that fits, or None if no layout does.
+
+    It has all columns next to each other, unless a table in parts will do.
+    """
+    sets = row_sets(board.plan)
+    both = [_Way.of(sets, by_engine) for by_engine in (False, True)]
+    ways = both[1:] if any(are_many(of.engines) for of in sets) else both
+    for spread, ratio, least in (
+        (True, True, 25),
+        (True, False, 17),
+        (False, False, 10),
     ):
-        if label + columns * column <= width:
-            if not by_engine:
-                rows += sum(len(_heads(of, column)) for of in sets)
-            return Layout(label, column, spread, ratio, rows, by_engine)
-    return None
+        for way in ways:
+            column = max(least, way.longest_word + 2)
+            if way.label + way.columns * column <= width:
+                return way.layout(sets, (column, spread, ratio), way.columns)
+    if not in_parts:
+        return None
+    columns = [max(10, way.longest_word + 2) for way in both]
+    parts = (
+        way.layout(sets, (c, False, False), max(1, (width - way.label) // c))
+        for way, c in zip(both, columns, strict=True)
+    )
+    return min(parts, key=lambda layout: layout.rows)
 
 
-def _heads(of: RowSet, column: int) -> list[tuple[str, ...]]:
-    """Return the titles of engines in lines as wide as a column, the last one full."""
-    titles = [textwrap.wrap(engine.title, column - 2)[::-1] for engine in of.engines]
-    return [*zip_longest(*titles, fillvalue="")][::-1]
+@dataclass(frozen=True)
+class _Way:
+    """A direction of the table: its largest number of columns, and its widths."""
+
+    by_engine: bool
+    label: int
+    columns: int
+    longest_word: int  # in the heads of its columns
+
+    @classmethod
+    def of(cls, sets: Sequence[RowSet], by_engine: bool) -> "_Way":
+        """Return a direction of these tables."""
+        names = (
+            [engine.title for of in sets for engine in of.engines]
+            if by_engine
+            else [benchmark for of in sets for _, benchmark in _charts(of)]
+        )
+        heads = [head for of in sets for head in _column_titles(of, by_engine)]
+        return cls(
+            by_engine,
+            max(map(len, names)) + 4,
+            max(len(_column_titles(of, by_engine)) for of in sets),
+            max(len(word) for h in heads for word in h.replace("-", "- ").split()),
+        )
+
+    def layout(
+        self, sets: Sequence[RowSet], cell: tuple[int, bool, bool], across: int
+    ) -> Layout:
+        """Return a layout; `cell` has a width, and if there are spreads and ratios."""
+        column, spread, ratio = cell
+        rows = 0
+        for of in sets:
+            titles = _column_titles(of, self.by_engine)
+            body = len(_engine_rows(of)) if self.by_engine else len(_benchmark_rows(of))
+            for part in _parts(titles, across):
+                rows += len(_heads(part, column)) + body
+        return Layout(self.label, column, spread, ratio, rows, self.by_engine, across)
+
+
+def _column_titles(of: RowSet, by_engine: bool) -> list[str]:
+    """Return the heads of the columns: engines, or scenarios with their benchmarks."""
+    if not by_engine:
+        return [engine.title for engine in of.engines]
+    return [f"{scenario} {benchmark}" for scenario, benchmark in _charts(of)]
+
+
+def _heads(titles: Sequence[str], column: int) -> list[tuple[str, ...]]:
+    """Return titles in lines as wide as a column, the last one full."""
+    lines = [textwrap.wrap(title, column - 2)[::-1] for title in titles]
+    return [*zip_longest(*lines, fillvalue="")][::-1]
+
+
+def _parts(columns: Sequence[Column], across: int) -> Iterator[Sequence[Column]]:
+    """Yield what is next to each other, from the top."""
+    for start in range(0, len(columns), across):
+        yield columns[start : start + across]
 
 
 def _charts(of: RowSet) -> list[tuple[str, str]]:
     return [(s.name, benchmark) for s in of.scenarios for benchmark in s.benchmarks]
 
 
+def _benchmark_rows(of: RowSet) -> list[tuple[str, str]]:
+    """Return pairs of a scenario and a benchmark, "" before the first of each."""
+    return [(s.name, b) for s in of.scenarios for b in ("", *s.benchmarks)]
+
+
 def _engine_rows(of: RowSet) -> list[Engine | str]:
-    """Return the rows of a table with many engines: titles of groups, and engines."""
+    """Return the rows of a table by engine: engines, and titles of groups of many."""
+    if not are_many(of.engines):
+        return [*of.engines]
     rows: list[Engine | str] = []
     for group in engine_groups(of.engines):
         rows += [group.title, *group.engines]
@@ -146,49 +214,47 @@ def table_lines(board: Board, layout: Layout, glyphs: Glyphs) -> list[Text]:
 
 def _lines_by_benchmark(
     board: Board, of: RowSet, layout: Layout, glyphs: Glyphs
-) -> list[Text]:
-    lines = []
-    for line in _heads(of, layout.column):
-        head = Text(" " * layout.label)
-        for title in line:
-            head.append_text(_heading(title, layout))
-        lines.append(head)
+) -> Iterator[Text]:
     contests = Contests(board, ACCEPTED)
-    for scenario in of.scenarios:
-        lines.append(Text(scenario.name, "bold"))
-        for benchmark in scenario.benchmarks:
-            rankings = contests.of(scenario.name, benchmark)
+    for engines in _parts(of.engines, layout.across):
+        yield from _head_lines([engine.title for engine in engines], layout)
+        for scenario, benchmark in _benchmark_rows(of):
+            if not benchmark:
+                yield Text(scenario, "bold")
+                continue
+            rankings = contests.of(scenario, benchmark)
             row = Text(f"  {benchmark}".ljust(layout.label))
-            for engine in of.engines:
-                cell = CellName(engine.name, scenario.name, benchmark)
+            for engine in engines:
+                cell = CellName(engine.name, scenario, benchmark)
                 row.append_text(_cell(board, cell, engine, rankings, layout, glyphs))
-            lines.append(row)
-    return lines
+            yield row
 
 
 def _lines_by_engine(
     board: Board, of: RowSet, layout: Layout, glyphs: Glyphs
-) -> list[Text]:
-    heads = [Text(" " * layout.label), Text(" " * layout.label)]
+) -> Iterator[Text]:
     contests = Contests(board, ACCEPTED)
-    charts = []
-    before = ""
-    for scenario, benchmark in _charts(of):
-        heads[0].append_text(_heading(scenario if scenario != before else "", layout))
-        heads[1].append_text(_heading(benchmark, layout))
-        charts.append((scenario, benchmark, contests.of(scenario, benchmark)))
-        before = scenario
-    lines = heads
-    for entry in _engine_rows(of):
-        if isinstance(entry, str):
-            lines.append(Text(entry, "bold"))
-            continue
-        row = Text(f"  {entry.title}".ljust(layout.label))
-        for name, benchmark, rankings in charts:
-            cell = CellName(entry.name, name, benchmark)
-            row.append_text(_cell(board, cell, entry, rankings, layout, glyphs))
-        lines.append(row)
-    return lines
+    charts = [*zip(_charts(of), _column_titles(of, True), strict=True)]
+    for part in _parts(charts, layout.across):
+        yield from _head_lines([title for _, title in part], layout)
+        ranked = [(chart, contests.of(*chart)) for chart, _ in part]
+        for entry in _engine_rows(of):
+            if isinstance(entry, str):
+                yield Text(entry, "bold")
+                continue
+            row = Text(f"  {entry.title}".ljust(layout.label))
+            for chart, rankings in ranked:
+                cell = CellName(entry.name, *chart)
+                row.append_text(_cell(board, cell, entry, rankings, layout, glyphs))
+            yield row
+
+
+def _head_lines(titles: Sequence[str], layout: Layout) -> Iterator[Text]:
+    for line in _heads(titles, layout.column):
+        head = Text(" " * layout.label)
+        for title in line:
+            head.append_text(_heading(title, layout))
+        yield head
 
 
 def _heading(text: str, layout: Layout) -> Text:

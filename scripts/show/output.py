@@ -1,5 +1,8 @@
 """Where results, progress and errors go, in which characters, and how paths look."""
 
+import os
+import shutil
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +15,10 @@ from rich.text import Text
 
 from report.config.toml_table import short_path
 from report.terms import titles
-from report.terms.text_table import json_text, visible_line
+from report.terms.text_table import TextLine, fitted, json_text, visible_line
 
 _MESSAGE_CHARS = 3000
+_NARROWEST = 40  # columns for which lines are written
 MERGE_NEXT = "next      scripts/kvmatrix merge, with all other shards"
 
 
@@ -36,7 +40,7 @@ class Output:
     def stdout(self) -> Console:
         """Return the console for results."""
         return Console(
-            no_color=True if self.color == "never" else None,
+            color_system="auto" if self._is_coloured() else None,
             force_terminal=True if self.color == "always" else None,
             highlight=False,
         )
@@ -45,9 +49,18 @@ class Output:
         """Return the console for progress."""
         return Console(
             stderr=True,
-            no_color=True if self.color == "never" else None,
+            color_system="auto" if self._is_coloured() else None,
             highlight=False,
         )
+
+    def _is_coloured(self) -> bool:
+        """Return False if there must be no colour, nor anything bold or dim."""
+        return self.color != "never" and not os.environ.get("NO_COLOR")
+
+
+def can_redraw(console: Console) -> bool:
+    """Return True if what was written on a console can be replaced."""
+    return console.is_terminal and not console.is_dumb_terminal
 
 
 @dataclass(frozen=True)
@@ -98,10 +111,18 @@ class Result(ABC):
         """Print it, with the next step if the session was not interrupted."""
 
 
-def say(*lines: str) -> None:
+def say(*lines: str | TextLine) -> None:
     """Print lines on stdout: no name in one of them begins another, or a command."""
-    for line in lines:
-        click.echo(visible_line(line))
+    told = [TextLine(line) if isinstance(line, str) else line for line in lines]
+    width = terminal_width()
+    for line in fitted(told, width) if width else told:
+        click.echo(visible_line(line.text))
+
+
+def terminal_width() -> int:
+    """Return the columns of stdout, 0 if it is no terminal or too narrow to care."""
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    return columns if columns >= _NARROWEST else 0
 
 
 def say_json(document: object) -> None:

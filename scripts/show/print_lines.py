@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from report.terms.text_table import TextLine, plain, quiet_page, visible_line
-from scripts.show.output import ASCII, Output, glyphs_for
+from report.terms.text_table import TextLine, fitted, plain, quiet_page, visible_line
+from scripts.show.output import ASCII, Output, glyphs_for, terminal_width
 from scripts.store.whole_file import write_whole
 
 _STYLES = {
@@ -20,7 +20,8 @@ def print_lines(lines: Iterable[TextLine], output: Output) -> None:
     """Print the lines, in ASCII if the stream cannot encode more."""
     console = output.stdout()
     is_ascii = glyphs_for(console.encoding) is ASCII
-    for line in lines:
+    width = terminal_width()
+    for line in fitted(lines, width) if width else lines:
         text = visible_line(plain(line.text) if is_ascii else line.text)
         console.print(Text(text, _STYLES.get(line.style, "")), soft_wrap=True)
 

@@ -7,13 +7,13 @@ from typing import Any, cast
 from report.durability.durability_folder import final_trials, load_durability
 from report.model.ab_folder import load_ab
 from report.model.ab_plan import AbPlan
+from report.model.build_facts import started
 from report.model.plan import Plan
 from report.model.record import Record
 from report.model.run_folder import load
 from report.terms import numbers
 from report.terms.documents import ResultsError
 from report.verdict.ab_judge import judge_ab
-from report.words.provenance import started
 from scripts.planning.order import missing_repetitions
 from scripts.store.run_store import (
     AB,

@@ -12,11 +12,11 @@ from report.model.record import Record
 from report.model.run import Run
 from report.terms import numbers
 from report.terms.class_stamp import Kept, class_of_cell, stamps_of
-from report.terms.text_table import one_line
+from report.terms.text_table import one_line, wrapped_line
 from report.trust.judge import load_run
 from report.trust.known_failures import evidence_of
 from report.verdict.chart_row import findings_of, summary_of, unfailed
-from report.words.sentences import NOT_OCCURRED
+from report.words.remarks import NOT_OCCURRED
 from scripts.measure.events import RunStarted, SessionResult
 from scripts.planning.order import superseded_lines
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
@@ -32,6 +32,7 @@ from scripts.show.output import (
     Result,
     glyphs_for,
     shown_line,
+    terminal_width,
 )
 
 _PIPE_WIDTH = 200
@@ -119,7 +120,7 @@ def summary_lines(
     board: Board, width: int | None, glyphs: Glyphs, lines: Sequence[Record]
 ) -> list[Text]:
     """Return the table, the failures and the notes; `width` is None for a pipe."""
-    layout = layout_for(board, width or _PIPE_WIDTH) or layout_for(board, 10_000)
+    layout = layout_for(board, width or _PIPE_WIDTH, in_parts=True)
     assert layout is not None
     shown = [*table_lines(board, layout, glyphs), Text("")]
     shown += [*legend_lines(board, layout, glyphs), *_crash_lines(board)]
@@ -128,15 +129,39 @@ def summary_lines(
         reason = f"{m.cell}{which}: {one_line(m.reason)}"
         shown.append(Text(f"{STATUS_WORDS[m.status]:<9} {reason}"))
     shown += [Text(line) for line in disturbed_lines(board)]
-    for cell in board.cells.values():
-        for finding in findings_of(board, cell):
-            shown.append(Text(f"suspect   {cell.name}: {finding}"))
-        if evidence := unfailed(cell, board.plan.engine(cell.name.engine)):
-            shown.append(Text(f"finding   {cell.name}: {NOT_OCCURRED}: {evidence}"))
+    shown += _finding_lines(board)
     shares = time_shares(board.plan, lines)
     if shares:
         shown.append(Text(shares_line(shares)))
-    return shown
+    return [part for line in shown for part in _in_width(line, width)]
+
+
+def _finding_lines(board: Board) -> list[Text]:
+    """Return each kind of finding of an engine, with the first of its cells."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for cell in board.cells.values():
+        name = cell.name.engine
+        texts = [("suspect", finding) for finding in findings_of(board, cell)]
+        if evidence := unfailed(cell, board.plan.engine(name)):
+            texts.append(("finding", f"{NOT_OCCURRED}: {evidence}"))
+        for word, text in texts:
+            place = word, name, text.partition(":")[0]
+            found.setdefault(place, []).append(f"{cell.name}: {text}")
+    return [
+        Text(f"{word:<9} {texts[0]}{_and_more(len(texts) - 1)}")
+        for (word, _, _), texts in found.items()
+    ]
+
+
+def _and_more(cells: int) -> str:
+    return f"; and so in {numbers.count(cells, 'more cell')}" if cells else ""
+
+
+def _in_width(line: Text, width: int | None) -> list[Text]:
+    """Return a line in lines of this width; a row of the table has it."""
+    if width is None or len(line) <= width:
+        return [line]
+    return [Text(text, line.style) for text in wrapped_line(line.plain, width)]
 
 
 def disturbed_lines(board: Board) -> list[str]:
@@ -184,7 +209,7 @@ def _judged_lines(lines: Iterable[Record], run: Run) -> tuple[Record, ...]:
 
 def _print_summary(board: Board, lines: Sequence[Record], output: Output) -> None:
     console = output.stdout()
-    width = console.width if console.is_terminal else None
+    width = terminal_width() or None
     glyphs = glyphs_for(console.encoding)
     for line in summary_lines(board, width, glyphs, lines):
         console.print(shown_line(line), soft_wrap=True)

@@ -22,7 +22,9 @@ def test_list_shows_versions_and_what_is_missing(lab: Lab) -> None:
     lab.engine("one", "unable")
     lab.engine("gone", None)
     shown = lab.call("list").stdout
-    assert "One 1.0" in shown and "; not built: " in shown
+    assert "One 1.0" in shown and "not built" in shown
+    assert ["gone"] in [line.split() for line in shown.splitlines()]
+    assert "not built: " in lab.call("list", "engines", "-e", "gone").stdout
     cells = lab.call("list", "cells", "lab").stdout
     assert "one/base/readseq" in cells and "keeps no order" in cells
     document = json.loads(lab.call("list", "engines", "--json").stdout)

@@ -158,12 +158,6 @@ def test_no_line_is_wider_and_no_screen_higher_than_the_terminal(
     assert ("fillseq" in screen_text(width, height)) == (height >= 30 and width >= 60)
 
 
-def test_narrow_columns_drop_the_ratio_then_the_spread() -> None:
-    assert "4.07×" in screen_text(100) and "±2.0 %" in screen_text(100)
-    assert "4.07×" not in screen_text(70) and "±2.0 %" in screen_text(70)
-    assert "±" not in screen_text(60)
-
-
 def test_a_stream_without_these_characters_gets_ascii() -> None:
     assert glyphs_for("utf-8") is UNICODE
     assert glyphs_for("ascii") is ASCII

@@ -84,12 +84,12 @@ def test_markdown_has_a_row_for_each_engine(run: Run) -> None:
 
 def test_a_terminal_has_a_line_for_each_engine(run: Run) -> None:
     board = Board(run.plan, cells=dict(run.cells))
-    layout = layout_for(board, 120)
+    layout = layout_for(board, 160)
     assert layout is not None and layout.by_engine
     lines = [line.plain for line in table_lines(board, layout, UNICODE)]
     assert len(lines) == layout.rows
     shown = [line.strip() for line in lines]
     for engine in run.plan.engines:
         assert sum(line.startswith(engine.title) for line in shown) == 1
-    assert all(len(line) <= 120 for line in lines)
+    assert all(len(line) <= 160 for line in lines)
     assert layout_for(board, 60) is None
