@@ -7,9 +7,11 @@ from typing import Any
 from report.durability.passport import OUTCOMES
 from report.terms import numbers
 from report.terms.class_stamp import (
+    CONTRADICTED,
     FOUND,
     NOT_TRIED,
     PROOFS,
+    PROVED,
     class_text,
     proof_word,
     stamp,
@@ -20,21 +22,6 @@ Entry = Mapping[str, Any]
 UNKNOWN = "unknown"  # what was not counted, or not tried
 _ANSWERS = {True: "yes", False: "no", None: UNKNOWN}
 
-CLASSES = (
-    ("D0", "an acknowledged write is lost with the process"),
-    ("D1", "it survives the process; after a power cut anything may be missing"),
-    (
-        "D2",
-        "a power cut may lose it, together with all later ones: what is left is the"
-        " state after an earlier write",
-    ),
-    ("D3", "it survives a power cut"),
-    (
-        "x",
-        "the database may be corrupt: it could not be read, an answer was wrong, or"
-        " writing failed after recovery",
-    ),
-)
 _KINDS = {
     "hole": "a later write is there, and an earlier one is not",
     "torn_batch": "a part of a batch is there",
@@ -51,12 +38,47 @@ _KINDS = {
     "full_disk_unwritable": "the disk was full, and it cannot be written with room",
     "full_disk_crash": "the disk was full, and the process crashed or hung",
 }
+_LEVELS = ("durable", "consistent", "buffered")
 _METHODS = {
     "kill": "kill -9",
     "shutdown": "file system shut down",
     "log": "recorded log",
     "full": "full disk",
 }
+
+
+def by_engine(entries: Iterable[Entry]) -> TextTable:
+    """Return one row for each engine: what was found at each level of durability.
+
+    A row is styled as failed if a setting contradicts what the engine documents.
+    """
+    engines: dict[str, list[Entry]] = {}
+    for entry in entries:
+        engines.setdefault(entry["engine"], []).append(entry)
+    rows = []
+    for name, of in engines.items():
+        against = [e for e in of if e["proof"]["kind"] == CONTRADICTED]
+        proved = sum(e["proof"]["kind"] == PROVED for e in of)
+        style, verdict = "unchanged", f"= {numbers.count(len(of), 'setting')} kept"
+        if against:
+            verdict = f"× {len(against)} of {numbers.count(len(of), 'setting')} broken"
+            style = "failed"
+        elif not proved:
+            style, verdict = "not-measured", "– no power cut"
+        levels = (_level(of, level) for level in _LEVELS)
+        rows.append(TableRow((of[0]["title"], *levels, verdict), style, name))
+    titles = tuple(f"{level[:1].upper()}{level[1:]} writes" for level in _LEVELS)
+    return TextTable(("Engine",), (), (*titles, ""), tuple(rows))
+
+
+def _level(entries: Iterable[Entry], level: str) -> str:
+    """Return what was found of the settings of a level, by name if they are several."""
+    of = [entry for entry in entries if f"--durability={level}" in entry["flags"]]
+    found = [found_text(entry, False) for entry in of]
+    if len({*found}) > 1:
+        names = (entry["setting"].rpartition("/")[2] for entry in of)
+        found = [f"{name}: {text}" for name, text in zip(names, found, strict=True)]
+    return "; ".join(dict.fromkeys(found)) or "–"
 
 
 def matrix(entries: Iterable[Entry]) -> TextTable:
@@ -88,15 +110,16 @@ def matrix(entries: Iterable[Entry]) -> TextTable:
     )
 
 
-def found_text(entry: Entry) -> str:
-    """Return the class that was found and its proof."""
+def found_text(entry: Entry, has_states: bool = True) -> str:
+    """Return the class that was found and its proof, with the states if wanted."""
     found, proof = entry["found"], entry["proof"]
     if proof["kind"] == NOT_TRIED:
         why = ": the driver is broken" if entry["driver_fails"] else ""
         return f"{NOT_TRIED}{why}"
     class_found = found["class"], found["may_be_corrupt"]
     documented = entry["documented"]["class"]
-    return stamp(*class_found, documented, proof["kind"], proof["states"])
+    states = proof["states"] if has_states else 0
+    return stamp(*class_found, documented, proof["kind"], states)
 
 
 def covers_text(entry: Entry) -> str:
@@ -112,14 +135,15 @@ def covers_text(entry: Entry) -> str:
 def violations(entries: Iterable[Entry], folder: str) -> TextTable:
     """Return one row for each kind of violation of a setting, by each method.
 
-    `folder` is that of the run, as a command names it.
+    Kinds that the same states show share a row.  `folder` is that of the run, as a
+    command names it.
     """
     rows = [
         TableRow(
             (
                 entry["setting"],
                 f"{violation['count']:,}",
-                _KINDS.get(violation["kind"], violation["kind"].replace("_", " ")),
+                "; ".join(kinds),
                 where(violation["method"], violation["fs"]),
                 violation["aim"],
                 violation["detail"],
@@ -128,7 +152,7 @@ def violations(entries: Iterable[Entry], folder: str) -> TextTable:
             engine=entry["engine"],
         )
         for entry in entries
-        for violation in entry["violations"]
+        for violation, kinds in _by_state(entry["violations"])
     ]
     return TextTable(
         ("Setting",),
@@ -136,6 +160,18 @@ def violations(entries: Iterable[Entry], folder: str) -> TextTable:
         ("What happened", "How", "Aim", "First seen", "See it again"),
         tuple(rows),
     )
+
+
+def _by_state(violations: Iterable[Entry]) -> list[tuple[Entry, list[str]]]:
+    """Return the first violation that the same states show, with all their kinds."""
+    found: dict[tuple[Any, ...], tuple[Entry, list[str]]] = {}
+    for violation in violations:
+        keys = ("method", "fs", "aim", "detail", "count")
+        place = tuple(violation[key] for key in keys)
+        kind = violation["kind"]
+        text = _KINDS.get(kind, kind.replace("_", " "))
+        found.setdefault(place, (violation, []))[1].append(text)
+    return [*found.values()]
 
 
 def replay_command(folder: str, reproducer: str) -> str:

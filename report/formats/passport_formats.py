@@ -6,7 +6,9 @@ from typing import Any
 from report.durability import passport_tables as tables
 from report.durability.durability_folder import RecordedDurability
 from report.durability.passport import OUTCOMES, passport_of
-from report.terms.text_table import TextTable, csv_text, escaped, one_line
+from report.model.build_facts import machine_words, started
+from report.terms.class_stamp import CLASSES, PROOF_MEANINGS
+from report.terms.text_table import TextLine, TextTable, csv_text, escaped, one_line
 
 _COLUMNS = (
     *("engine", "version", "setting", "flags", "promise", "documented_class"),
@@ -33,17 +35,23 @@ def render_csv(recorded: RecordedDurability) -> str:
     return csv_text(_COLUMNS, _rows(passport))
 
 
-def summary_lines(passport: Mapping[str, Any], folder: str) -> list[str]:
+def summary_lines(passport: Mapping[str, Any], folder: str) -> list[TextLine]:
     """Return the result of a run for a terminal; `folder` is where the run is."""
     entries = passport["settings"]
-    lines = [line.text for line in tables.matrix(entries).lines()]
+    lines = [*tables.matrix(entries).lines()]
     for more in (tables.violations(entries, folder), tables.not_tried(entries)):
         if more.rows:
-            lines += ["", *(line.text for line in more.lines())]
+            lines += [TextLine(""), *more.lines()]
     missing = [
         f"missing: {name}: {one_line(why)}" for name, why in passport["missing"].items()
     ]
-    return [*lines, "", *missing, tables.summary_sentence(passport)]
+    texts = ["", *_legend(), "", *missing, tables.summary_sentence(passport)]
+    return [*lines, *map(TextLine, texts)]
+
+
+def _legend() -> Iterator[str]:
+    for name, meaning in (*CLASSES, *PROOF_MEANINGS):
+        yield f"{name}: {meaning}"
 
 
 def _markdown(
@@ -52,9 +60,13 @@ def _markdown(
     entries = passport["settings"]
     yield from (f"# Durability: {escaped(one_line(recorded.plan.run))}", "")
     yield from (f"{tables.summary_sentence(passport)}.", "")
+    when = filter(
+        None, (started(recorded.plan.run), machine_words(passport["machine"]))
+    )
+    yield from (escaped(one_line(" · ".join(when))), "")
     yield from (tables.matrix(entries).markdown(), "")
-    for name, meaning in tables.CLASSES:
-        yield f"* {name}: {meaning}"
+    yield from (f"* {line}" for line in _legend())
+    yield from ("", tables.by_engine(entries).markdown())
     folder = tables.published_folder(recorded.plan.run)
     for title, table in (
         ("Against the documentation", tables.violations(entries, folder)),

@@ -8,7 +8,7 @@ from typing import Any
 
 from report.model.ab_plan import AbPlan
 from report.model.description import Description
-from report.model.plan import Engine, Plan
+from report.model.plan import Engine, Plan, started_at
 from report.model.run import Run
 from report.terms import numbers
 from report.terms.machine_facts import cpu_numbers, essential
@@ -63,6 +63,12 @@ def _codec(described: Description) -> str:
         return codec
     sizes = f"{numbers.size(plain)} on disk without it, {numbers.size(packed)} with it"
     return f"{codec}; tried: {sizes}"
+
+
+def started(run_id: str) -> str:
+    """Return the start time from a run's name, "20261121-014500-quick", or ""."""
+    start = started_at(run_id)
+    return f"{start:%Y-%m-%d %H:%M} UTC" if start else ""
 
 
 def machine_line(plan: Plan | AbPlan) -> str:

@@ -3,24 +3,16 @@
 render() is pure: the same run folder gives the same bytes on every machine.
 """
 
-from dataclasses import dataclass
-
 from report.durability import passport_tables as tables
 from report.durability.durability_folder import RecordedDurability, final_trials
 from report.durability.passport import passport_of
-from report.model.build_facts import harness_line
+from report.model.build_facts import harness_line, machine_words, started
 from report.page import frame
-from report.page.identity import look
+from report.page.ab_page import STYLE
+from report.page.identity import NamedEngine, looks
+from report.terms.class_stamp import CLASSES, PROOF_MEANINGS
 
 _TEMPLATE = "durability.html.j2"
-
-
-@dataclass(frozen=True)
-class PassportEngine:
-    """An engine that can be switched off on the page."""
-
-    name: str
-    title: str
 
 
 def render(recorded: RecordedDurability) -> str:
@@ -29,21 +21,25 @@ def render(recorded: RecordedDurability) -> str:
     passport = passport_of(plan, recorded.trials)
     entries = passport["settings"]
     titles = {entry["engine"]: entry["title"] for entry in entries}
-    engines = [PassportEngine(name, title) for name, title in titles.items()]
+    engines = [NamedEngine(name, title) for name, title in titles.items()]
     done = final_trials(recorded.trials)
     failed = sum(trial["status"] == "error" for trial in done.values())
     return frame.rendered(
         frame.environment().get_template(_TEMPLATE),
         None,
-        (),
+        (STYLE,),
         plan=plan,
         harness=harness_line(plan.harness),
         lede=tables.summary_sentence(passport),
         left=len(plan.trials) - len(done) + failed,
         engines=engines,
-        looks={engine.name: look(place) for place, engine in enumerate(engines)},
+        looks=looks(engines),
         matrix=tables.matrix(entries),
-        classes=tables.CLASSES,
+        classes=CLASSES,
+        proofs=PROOF_MEANINGS,
+        machine=machine_words(plan.machine),
+        started=started(plan.run),
+        by_engine=tables.by_engine(entries),
         violations=tables.violations(entries, tables.published_folder(plan.run)),
         full=tables.full_disk(entries),
         not_tried=tables.not_tried(entries),

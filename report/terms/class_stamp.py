@@ -18,6 +18,27 @@ PROOFS = (PROVED, CONTRADICTED, DOCUMENTED)
 NOT_TRIED = "not tried"  # nothing can be said, also of the documented class
 FOUND = "found"  # a class other than the documented one, which it does not contradict
 _DURABLE = "durable"
+CLASSES = (
+    ("D0", "an acknowledged write is lost with the process"),
+    ("D1", "it survives the process; after a power cut anything may be missing"),
+    (
+        "D2",
+        "a power cut may lose it, together with all later ones: what is left is the"
+        " state after an earlier write",
+    ),
+    ("D3", "it survives a power cut"),
+    (
+        "x",
+        "the database may be corrupt: it could not be read, an answer was wrong, or"
+        " writing failed after recovery",
+    ),
+)
+PROOF_MEANINGS = (
+    ("as documented", "the power was not cut"),
+    ("proved", "no state after a power cut broke what the engine documents"),
+    ("contradicts", "a state broke it"),
+    ("found", "the class of what power cuts left, if it is not the documented one"),
+)
 
 
 class Kept(IntEnum):
@@ -97,11 +118,27 @@ def stamp(
 ) -> str:
     """Return such as "D3 proved (1,412 states)" or "D2 as documented".
 
-    See proof_word(): "D0x found (651 states)".
+    Another class than the documented one stands next to it: "D0x found, D1x documented
+    (651 states)", or "D1 found, contradicts D2 (7 states)".
     """
     found = class_text(name, may_be_corrupt)
-    text = f"{found} {proof_word(found, documented, proof)}"
+    word = proof_word(found, documented, proof)
+    if word == CONTRADICTED:
+        is_lower = documented and found != documented
+        word = f"found, contradicts {documented if is_lower else 'the documentation'}"
+    elif word == FOUND:
+        word = f"found, {documented} documented"
+    text = f"{found} {word}"
     return f"{text} ({numbers.count(states, 'state')})" if states else text
+
+
+def legend() -> str:
+    """Return the meaning of the classes and of their proofs, as one sentence each."""
+    classes, proofs = (
+        "; ".join(f"{name}: {text}" for name, text in pairs)
+        for pairs in (CLASSES, PROOF_MEANINGS)
+    )
+    return f"Classes of an acknowledged write: {classes}. Proofs: {proofs}."
 
 
 def proof_word(found: str, documented: str, proof: str) -> str:

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from typing import Any
 
 from report.model.build_facts import text_of
-from report.model.plan import Engine, Plan, Scenario, started_at
+from report.model.plan import Engine, Plan, Scenario
 from report.model.run import Measurement, Run
 from report.published import published_figures
 from report.terms import numbers, row_settings
@@ -170,12 +170,6 @@ def _selectable(run: Run, engines: str) -> list[str]:
     """Return the engines without duplicates, the control by its engine's name."""
     twins = {e.name: e.twin_of for e in run.plan.engines if e.twin_of}
     return list(dict.fromkeys(twins.get(name, name) for name in engines.split(",")))
-
-
-def started(run_id: str) -> str:
-    """Return the start time from a run's name, "20261121-014500-quick", or ""."""
-    start = started_at(run_id)
-    return f"{start:%Y-%m-%d %H:%M} UTC" if start else ""
 
 
 def time_shares(run: Run) -> list[Share]:

@@ -57,9 +57,12 @@ def test_without_a_passport_the_class_is_the_documented_one(
 def test_a_passport_counts_for_its_own_level_only() -> None:
     known = {"buffered": PROVED, "durable": TORN}
     assert stamp_of(line(NEWEST), known) == SHOWN
-    assert stamp_of(line(NOTHING, sync=True), known) == "D1x contradicted (6 states)"
+    assert (
+        stamp_of(line(NOTHING, sync=True), known)
+        == "D1x found, contradicts D3 (6 states)"
+    )
     durable = line(NOTHING, durability="durable")
-    assert stamp_of(durable, known) == "D1x contradicted (6 states)"
+    assert stamp_of(durable, known) == "D1x found, contradicts D3 (6 states)"
     consistent = line(NEWEST, durability="consistent")
     assert stamp_of(consistent, known) == "D2 as documented"
 
@@ -74,7 +77,7 @@ def test_a_passport_of_another_promise_is_of_other_settings() -> None:
         ("may be corrupt", "D2", "D1x as documented"),
         (NEWEST, "D3", "D2 as documented"),
         (NEWEST, "D2", SHOWN),
-        (NEWEST, "D0", "D0 found (1,412 states)"),
+        (NEWEST, "D0", "D0 found, D2 documented (1,412 states)"),
     ],
 )
 def test_the_lower_class_counts_and_only_a_documented_one_is_proved(

@@ -5,8 +5,10 @@ import io
 import re
 
 from report.durability.passport import passport_of
+from report.durability.passport_tables import by_engine, violations
 from report.formats.passport_formats import render_csv, render_md, summary_lines
 from report.page.durability_page import render
+from report.terms.class_stamp import CLASSES, PROOF_MEANINGS
 from tests.builders.synthetic_durability import (
     failed,
     outcomes,
@@ -40,7 +42,7 @@ def test_every_form_shows_class_proof_cover_and_violation() -> None:
         plain = text.replace("\N{NO-BREAK SPACE}", " ").replace("<wbr>", "")
         for words in (
             "alpha/durable",
-            "D1 contradicted (7 states)",
+            "D1 found, contradicts D3 (7 states)",
             "no (2 of 3)",
             "a later write is there, and an earlier one is not",
             f"--replay results/{RUN.plan.run}/{FILE}",
@@ -54,7 +56,8 @@ def test_a_terminal_names_the_folder_in_which_the_run_is() -> None:
 
 
 def _for_terminal(folder: str) -> str:
-    return "\n".join(summary_lines(passport_of(RUN.plan, RUN.trials), folder))
+    lines = summary_lines(passport_of(RUN.plan, RUN.trials), folder)
+    return "\n".join(line.text for line in lines)
 
 
 def test_texts_of_a_run_are_shown_as_texts() -> None:
@@ -79,7 +82,8 @@ def test_a_broken_driver_is_not_tried_in_every_form() -> None:
     broken = {**failed("log", "it scans nothing"), "driver_fails": True}
     run = recorded([RECORDS[0], broken])
     forms = [render(run), render_md(run)]
-    forms.append("\n".join(summary_lines(passport_of(run.plan, run.trials), "run")))
+    lines = summary_lines(passport_of(run.plan, run.trials), "run")
+    forms.append("\n".join(line.text for line in lines))
     for text in forms:
         plain = text.replace("\N{NO-BREAK SPACE}", " ").replace("<wbr>", "")
         assert "not tried: the driver is broken" in plain
@@ -88,6 +92,41 @@ def test_a_broken_driver_is_not_tried_in_every_form() -> None:
     (row,) = csv.DictReader(io.StringIO(render_csv(run)))
     assert (row["proof"], row["may_be_corrupt"]) == ("not tried", "")
     assert row["not_tried"] == "it scans nothing"
+
+
+def test_every_form_explains_its_classes_and_says_when_and_where() -> None:
+    for text in (render(RUN), render_md(RUN), _for_terminal("run")):
+        plain = text.replace("<b>", "").replace("</b>", "")
+        for name, meaning in (*CLASSES, *PROOF_MEANINGS):
+            assert f"{name}: {meaning}" in plain
+    for text in (render(RUN), render_md(RUN)):
+        assert "2026-01-01 00:00 UTC" in text and "Synthetic CPU" in text
+
+
+def test_an_engine_has_one_row_that_sums_up_its_settings() -> None:
+    names = ("alpha/durable", "alpha/buffered", "beta/durable")
+    lost = outcomes(complete=1, newest_lost=1)
+    trials = [
+        trial(
+            "log", name=name, states={"random": lost if name in worst else outcomes()}
+        )
+        for worst in [names[:1]]
+        for name in names
+    ]
+    entries = passport_of(plan(*map(setting, names)), tuple(trials))["settings"]
+    rows = {row.engine: row for row in by_engine(entries).rows}
+    assert [*rows] == ["alpha", "beta"]
+    assert (rows["alpha"].style, rows["beta"].style) == ("failed", "unchanged")
+    assert rows["alpha"].cells[1].startswith("D2 found")
+    assert rows["beta"].cells[1:4] == ("D3 proved", "–", "–")
+
+
+def test_kinds_that_the_same_states_show_are_one_row() -> None:
+    both = [violation(kind, count=7) for kind in ("hole", "uncovered")]
+    other = violation("newest_lost", count=1)
+    tried = [trial("log", violations=[*both, other])]
+    entries = passport_of(plan(), tuple(tried))["settings"]
+    assert [row.cells[1] for row in violations(entries, "run").rows] == ["7", "1"]
 
 
 def test_csv_has_a_row_for_each_aim() -> None:

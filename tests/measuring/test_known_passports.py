@@ -45,21 +45,24 @@ SMALL = synthetic.setting(
     "one/small", flags=("--durability=durable", "--page_size=512")
 )
 SMALL_BUFFERED = ("--durability=buffered", "--page_size=512")
-FOUND = {"buffered": ("D3 found (10 states)", OLD)}
+FOUND = {"buffered": ("D3 found, D2 documented (10 states)", OLD)}
 
 
 def test_the_class_that_was_found_is_that_of_the_engine(lab: Lab) -> None:
     lab.scenario(benchmarks=BOTH_LEVELS)
     tried(lab.results, BUFFERED, DURABLE)
     tried(lab.results, SMALL, run=NEW)
-    assert known(lab) == {**FOUND, "durable": ("D3 found (10 states)", OLD)}
+    assert known(lab) == {
+        **FOUND,
+        "durable": ("D3 found, D2 documented (10 states)", OLD),
+    }
 
 
 def test_a_further_setting_has_the_class_of_writes_with_its_flags(lab: Lab) -> None:
     lab.scenario(benchmarks=BOTH_LEVELS, more=IS_SMALL)
     tried(lab.results, BUFFERED, SMALL)
     tried(lab.results, DURABLE, run=NEW)
-    assert known(lab) == {"durable": ("D3 found (10 states)", OLD)}
+    assert known(lab) == {"durable": ("D3 found, D2 documented (10 states)", OLD)}
 
 
 def test_a_flag_counts_only_at_the_level_at_which_it_acts(tmp_path: Path) -> None:
@@ -70,7 +73,10 @@ def test_a_flag_counts_only_at_the_level_at_which_it_acts(tmp_path: Path) -> Non
     lab.suite()
     tried(lab.results, BUFFERED, SMALL)
     tried(lab.results, DURABLE, run=NEW)
-    assert known(lab) == {**FOUND, "durable": ("D3 found (10 states)", OLD)}
+    assert known(lab) == {
+        **FOUND,
+        "durable": ("D3 found, D2 documented (10 states)", OLD),
+    }
 
 
 def test_a_flag_with_its_default_is_as_one_that_is_not_set(lab: Lab) -> None:
@@ -83,7 +89,7 @@ def test_a_flag_with_its_default_is_as_one_that_is_not_set(lab: Lab) -> None:
 def test_of_equal_settings_the_one_that_keeps_least_counts(lab: Lab) -> None:
     again = synthetic.setting("one/again", flags=BUFFERED.flags)
     tried(lab.results, BUFFERED, again, losing="one/again", complete=3, hole=4)
-    assert known(lab) == {"buffered": ("D1 contradicted (7 states)", OLD)}
+    assert known(lab) == {"buffered": ("D1 found, contradicts D2 (7 states)", OLD)}
 
 
 @pytest.mark.parametrize(
@@ -108,7 +114,7 @@ def test_without_a_durability_run_nothing_is_known(lab: Lab) -> None:
 def test_the_newest_run_counts(lab: Lab) -> None:
     tried(lab.results, BUFFERED)
     tried(lab.results, BUFFERED, run=NEW, complete=3, hole=4)
-    assert known(lab) == {"buffered": ("D1 contradicted (7 states)", NEW)}
+    assert known(lab) == {"buffered": ("D1 found, contradicts D2 (7 states)", NEW)}
 
 
 def test_a_run_with_a_broken_driver_proves_nothing(lab: Lab) -> None:
@@ -188,7 +194,7 @@ def test_a_variant_that_was_tried_has_its_own_class(lab: Lab) -> None:
     unlike = synthetic.setting("unlike/buffered", flags=SMALL_BUFFERED)
     tried(lab.results, unlike, run=NEW, complete=8, hole=1)
     found = known(lab, "-e", "one,unlike", engine="unlike")
-    assert found == {"buffered": ("D1 contradicted (9 states)", NEW)}
+    assert found == {"buffered": ("D1 found, contradicts D2 (9 states)", NEW)}
     assert load_run(lab.run_folder).plan.engine("one").passports.keys() == {"buffered"}
 
 
@@ -206,7 +212,7 @@ def test_the_flags_of_a_scenario_decide_the_level(
     tried(lab.results, BUFFERED, DURABLE)
     flags: Any = {"num": 64, "key_size": 16, "value_size": 100}
     lab.scenario(benchmarks=("fillseq",), flags={**flags, **flag})
-    assert known(lab) == {"durable": ("D3 found (10 states)", OLD)}
+    assert known(lab) == {"durable": ("D3 found, D2 documented (10 states)", OLD)}
 
 
 def test_both_sides_of_an_ab_run_have_the_class(lab: Lab) -> None:
@@ -218,4 +224,7 @@ def test_both_sides_of_an_ab_run_have_the_class(lab: Lab) -> None:
     assert done.returncode == 0, done.stderr
     plan = load_ab_run(lab.run_folder).plan
     for side in plan.sides.values():
-        assert side.engine("one").passports["buffered"].stamp == "D3 found (10 states)"
+        assert (
+            side.engine("one").passports["buffered"].stamp
+            == "D3 found, D2 documented (10 states)"
+        )
