@@ -7,7 +7,7 @@ from report.model import build_facts
 from report.terms.text_table import escaped
 from report.verdict.ab_verdicts import AbResult
 from report.words import ab_machines, ab_words, summary_badges
-from report.words.ab_counts import changed, count_rows, counts_summary, counts_table
+from report.words.ab_words import changed, count_rows, counts_summary, counts_table
 
 
 def render(result: AbResult) -> str:

@@ -14,7 +14,7 @@ from report.terms.text_table import TextLine, TextTable
 from report.verdict.ab_verdicts import AbResult
 from report.verdict.count_verdicts import CountResult
 from report.words import ab_words
-from report.words.ab_counts import changed, count_rows, counts_summary, counts_table
+from report.words.ab_words import changed, count_rows, counts_summary, counts_table
 from report.words.verdict_rows import VerdictRow, least_certain, verdict_table
 from report.words.verdict_words import FAILED, look, unseen
 

@@ -18,12 +18,13 @@ from report.words.history_view import (
     decided,
     figures_of,
     glyph,
+    newest_rates,
     open_counts,
     style,
 )
 from report.words.verdict_words import counted
 
-_RUNS_SHOWN, _CLOSED_SHOWN = 10, 10
+_RUNS_SHOWN, _CLOSED_SHOWN, _CELLS_SHOWN = 10, 10, 40
 _RUN_TIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-", re.ASCII)
 
 
@@ -75,6 +76,12 @@ def _machine(machine: MachineHistory) -> Iterator[TextLine]:
     yield TextLine(f"machine {machine.number}: {machine.title}", "bold")
     yield TextLine(f"{count(len(runs), 'run')}, {runs[0].run} to {runs[-1].run}", "dim")
     yield from _last_runs(runs)
+    rates = newest_rates(machine)
+    if len(rates.rows) <= _CELLS_SHOWN:
+        yield from rates.lines()
+    else:
+        series = count(len(rates.rows), "series", "series")
+        yield TextLine(f"  {series}: select some with -k to see their values", "dim")
     for change in machine.open:
         yield from _change(change)
     if machine.closed:

@@ -22,12 +22,14 @@ from report.words import (
     chart_detail,
     overview,
     provenance,
+    remarks,
     sentences,
     summary_badges,
     usage,
 )
 from report.words.cell_text import EMPTY, DetailTable, union
 from report.words.overview import Matrix, RowTable
+from report.words.remarks import Said, said_once
 from report.words.workloads import workload
 
 _MACHINE_FIGURES = "Repetitions", "Control over its engine", "Spread over the usual"
@@ -64,7 +66,7 @@ def render(run: Run) -> str:
         "writes and wherever it reads from. Square brackets say what a crash leaves of "
         "writes. “Finished” includes the work that was deferred. "
         f"A rate in bold {escaped(sentences.WIN_RULE)}."
-        + "".join(f" {sign} {text}." for sign, text in sentences.legend(compared))
+        + "".join(f" {sign} {text}." for sign, text in remarks.legend(compared))
         + sentences.without_kill(run),
         *_machines(run, compared),
         *_space(tables),
@@ -97,7 +99,7 @@ def _table(charts: list[Chart], of: RowTable) -> str:
     engines = [*of.ranked, *(e for e in listed if not e.ranked)]
     names = tuple(_name(engine, of) for engine in engines)
     headings = tuple(map(_heading, charts))
-    cells = [[_cell(chart.row_of(e)) for e in engines] for chart in charts]
+    cells = [[_cell(chart, chart.row_of(e)) for e in engines] for chart in charts]
     if of.groups:
         lines = zip(map(escaped, names), *cells, strict=True)
         return TextTable(("Engine",), headings, (), ()).of_markdown(lines)
@@ -119,10 +121,10 @@ def _name(engine: Engine, of: RowTable) -> str:
     return engine.title + (f" ({more})" if more else "")
 
 
-def _cell(row: Row) -> str:
+def _cell(chart: Chart, row: Row) -> str:
     if row.summary is None:
         return row.status
-    signs = "".join(f" {sign}" for sign, _ in sentences.flags(row))
+    signs = "".join(f" {sign}" for sign, _ in remarks.flags(row, said_once(chart)))
     rate = numbers.rounded(row.summary.median)
     if not row.engine.ranked:
         return rate + signs
@@ -154,19 +156,25 @@ def _figure(
 
 def _remarks(charts: Iterable[Chart]) -> list[str]:
     """Return the reasons of cells without a rate, and the notes on the others."""
-    remarks = []
+    lines = []
     for chart in charts:
+        said = said_once(chart)
+        if texts := [t for kind, t in said.items() if kind is not Said.UNRANKED]:
+            lines.append(f"- {_name_of(chart)}: {escaped(', '.join(texts))}")
         for row in (*chart.rows, *chart.controls, *chart.references):
             if row.summary is None:
                 text = f"{row.status}: {row.reason}"
-            elif not (text := ", ".join(sentences.notes(row))):
+            elif not (text := ", ".join(remarks.notes(row, said))):
                 continue
-            line = " ".join(text.split())
-            swept = chart.scenario.swept.items()
-            at = "".join(f", {titles.value(v, flag)}" for flag, v in swept)
-            name = f"{escaped(row.engine.title)}, {chart.benchmark}{escaped(at)}"
-            remarks.append(f"- {name}: {escaped(line)}")
-    return ["\n".join(remarks)] if remarks else []
+            name = f"{escaped(row.engine.title)}, {_name_of(chart)}"
+            lines.append(f"- {name}: {escaped(' '.join(text.split()))}")
+    return ["\n".join(lines)] if lines else []
+
+
+def _name_of(chart: Chart) -> str:
+    swept = chart.scenario.swept.items()
+    at = "".join(f", {titles.value(v, flag)}" for flag, v in swept)
+    return f"{chart.benchmark}{escaped(at)}"
 
 
 def _machines(run: Run, compared: Comparison) -> list[str]:

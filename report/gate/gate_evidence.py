@@ -15,7 +15,7 @@ from report.verdict.ab_verdicts import AbResult
 from report.verdict.count_verdicts import COUNTED
 from report.verdict.run_changes import ComparedRuns, NotComparable, RatePresence
 from report.words import ab_words
-from report.words.ab_counts import count_row
+from report.words.ab_words import count_row
 from report.words.compare_rows import compared_row, varied
 from report.words.verdict_rows import Kind, VerdictRow
 

@@ -19,8 +19,13 @@ from report.terms import numbers
 from report.terms.recorded_command import repeated_command
 from report.verdict.ab_verdicts import AbResult
 from report.words import ab_builds, ab_machines, ab_words, provenance, summary_badges
-from report.words.ab_counts import changed, count_rows, counts_summary, counts_table
-from report.words.ab_words import AbRow
+from report.words.ab_words import (
+    AbRow,
+    changed,
+    count_rows,
+    counts_summary,
+    counts_table,
+)
 from report.words.verdict_rows import change_of, interval_of, sides_of
 from report.words.verdict_words import FAILED, look, marked, slowdown
 
@@ -86,7 +91,7 @@ def render(result: AbResult) -> str:
         b=run.b,
         engines=engines,
         looks=identity.looks(engines),
-        started=provenance.started(run.plan.run),
+        started=build_facts.started(run.plan.run),
         command=repeated_command(run.plan.command),
         machine=build_facts.machine_line(run.plan),
         harness=build_facts.harness_line(run.plan.harness),

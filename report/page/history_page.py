@@ -16,7 +16,7 @@ from report.page.history_charts import (
     figure,
     short,
 )
-from report.page.identity import EngineLook, look
+from report.page.identity import NamedEngine, looks
 from report.stats import change_points
 from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
@@ -30,6 +30,7 @@ from report.words.history_view import (
     decided,
     figures_of,
     glyph,
+    newest_rates,
     open_counts,
     style,
 )
@@ -43,23 +44,10 @@ _WORTH_A_CHART = 4  # points, the fewest that can show a step
 
 
 @dataclass(frozen=True)
-class HistoryEngine:
-    """An engine of the history, which records no titles."""
-
-    name: str
-
-    @property
-    def title(self) -> str:
-        """Its name."""
-        return self.name
-
-
-@dataclass(frozen=True)
 class MachineSection:
     """One machine with its charts, those with open steps first.
 
-    `left_out` is the number of series not drawn because they have too few points;
-    it is 0 if no series has enough.
+    `left_out` is the number of series not drawn because they have too few points.
     """
 
     machine: MachineHistory
@@ -80,10 +68,11 @@ def render(view: HistoryView) -> str:
         glyph=glyph,
         share=figures_of,
         short=short,
+        newest_rates=newest_rates,
         verdict_class=style,
     )
     names = dict.fromkeys(name.engine for name in view.cells)
-    engines = [HistoryEngine(name) for name in names]
+    engines = [NamedEngine(name, view.titles.get(name, name)) for name in names]
     numbers = _numbers(view)
     series = sum(len(machine.judged) for machine in view.machines)
     most = min(_MOST_POINTS, max(_LEAST_POINTS, _ALL_POINTS // max(series, 1)))
@@ -96,7 +85,7 @@ def render(view: HistoryView) -> str:
         parts=parts,
         numbers=numbers,
         engines=engines,
-        looks=_looks(engines),
+        looks=looks(engines),
         lede=open_counts(*view.machines),
         chips=chips(view, parts),
         open=[c for machine in view.machines for c in machine.open],
@@ -155,11 +144,10 @@ def anchor(numbers: Numbers, change: Change) -> str:
 def _part(machine: MachineHistory, numbers: Numbers, most: int) -> MachineSection:
     runs = {entry.run for entry in machine.entries}
     long = [j for j in machine.judged if len(j.series.points) >= _WORTH_A_CHART]
-    drawn = long or machine.judged
-    charts = [chart(judged, runs, numbers, most) for judged in drawn]
+    charts = [chart(judged, runs, numbers, most) for judged in long]
     first = {change.series.key: i for i, change in reversed([*enumerate(machine.open)])}
     charts.sort(key=lambda c: first.get(c.judged.series.key, len(first)))
-    return MachineSection(machine, tuple(charts), len(machine.judged) - len(drawn))
+    return MachineSection(machine, tuple(charts), len(machine.judged) - len(long))
 
 
 def _numbers(view: HistoryView) -> Numbers:
@@ -168,7 +156,3 @@ def _numbers(view: HistoryView) -> Numbers:
     shown += [c for m in view.machines for j in m.judged for c in j.changes]
     keys = dict.fromkeys(change.key for change in shown)
     return {key: n for n, key in enumerate(keys, 1)}
-
-
-def _looks(engines: list[HistoryEngine]) -> dict[str, EngineLook]:
-    return {engine.name: look(place) for place, engine in enumerate(engines)}

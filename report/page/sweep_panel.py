@@ -14,18 +14,18 @@ from dataclasses import dataclass, replace
 from report.model.plan import Engine
 from report.model.run import FAILURES, Run
 from report.page import line_plot
-from report.page.identity import EngineLook, look, looks_of
+from report.page.identity import EngineLook, look_of, looks_of
 from report.page.line_plot import Plot, PlotLine, PlotPoint
 from report.published.published_tables import (
     NOT_MEASURED_HERE,
     PrintedRow,
     PublishedTable,
 )
-from report.terms import numbers, titles
+from report.terms import numbers
 from report.verdict import sweeps
 from report.verdict.chart_row import Row
 from report.verdict.sweeps import Member, Sweep
-from report.words import chart_detail, sentences, workloads
+from report.words import chart_detail, remarks, workloads
 from report.words.cell_text import EMPTY, CellText, as_printed, figure, merged
 from report.words.cell_text import DetailTable as Figures
 
@@ -242,7 +242,6 @@ def _theirs(
     """Return the published engines; one that is not in this run gets a new look."""
     ours = {engine.name: engine for engine in run.plan.engines}
     seen = looks_of(run.plan)
-    new = sum(engine.ranked for engine in run.plan.engines)
     lines = []
     for table in tables:
         by_title: dict[str, list[PrintedRow]] = {}
@@ -250,8 +249,7 @@ def _theirs(
             by_title.setdefault(row.title, []).append(row)
         for title, rows in by_title.items():
             own = next((ours[name] for name in rows[0].engines if name in ours), None)
-            shown = seen[own.name] if own else look(new)
-            new += own is None
+            shown = seen[own.name] if own else look_of(title, seen.values())
             points = (_printed(sweep, own, table, row, columns) for row in rows)
             lines.append(Trace(title, own, shown, True, tuple(points)))
     return lines
@@ -312,16 +310,22 @@ def _ordered(line: Trace, points: Iterable[SweepPoint]) -> Trace:
 
 def _drawings(sweep: Sweep, lines: Sequence[Trace]) -> Iterable[Drawing]:
     charts = [
-        (f"{titles.title(b)}, {name}", "µs, from when a call was due", f"{b}, {column}")
+        (
+            f"{sweep.title_of(b)}, {name}",
+            "µs, from when a call was due",
+            f"{b}, {column}",
+        )
         for b in sweep.benchmarks
         for column, name in _TAILS.items()
         if sweep.is_paced
     ]
     rated = () if sweep.is_paced else sweep.benchmarks
-    charts += [(titles.title(b), "thousands a second", f"{b}, {_KOPS}") for b in rated]
+    charts += [
+        (sweep.title_of(b), "thousands a second", f"{b}, {_KOPS}") for b in rated
+    ]
     charts += [
         (
-            f"{titles.title(b)}, data",
+            f"{sweep.title_of(b)}, data",
             "MB/s of keys and values, 2^20 bytes",
             f"{b}, {_MB}",
         )
@@ -374,7 +378,7 @@ def _without(sweep: Sweep) -> Iterable[str]:
 
 def _behind(run: Run, sweep: Sweep, benchmark: str) -> SweepDetail:
     tables: dict[str, list[tuple[str, Figures]]] = {}
-    remarks, disturbances, title = [], [], benchmark
+    told, disturbances, title = [], [], benchmark
     for member in sweep.members:
         chart = member.charts.get(benchmark)
         if chart is None:
@@ -385,13 +389,12 @@ def _behind(run: Run, sweep: Sweep, benchmark: str) -> SweepDetail:
             tables.setdefault(table.caption, []).append((value, table))
         disturbances += [f"{value}: {text}" for text in parts.disturbances]
         for row in sweeps.shown(chart):
-            notes = sentences.notes(row) if row.summary else []
-            if notes:
-                remarks.append(f"{row.engine.title}, {value}: {', '.join(notes)}")
+            if row.summary and (notes := remarks.notes(row)):
+                told.append(f"{row.engine.title}, {value}: {', '.join(notes)}")
     return SweepDetail(
         benchmark,
         title,
         tuple(merged(sweep.flag, same) for same in tables.values()),
-        tuple(remarks),
+        tuple(told),
         tuple(disturbances),
     )

@@ -6,6 +6,7 @@ role are ranked.  The reference, the floor and the control are shown next to the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,8 +65,8 @@ class Chart:
 
     @property
     def title(self) -> str:
-        """The benchmark in words."""
-        return titles.title(self.benchmark)
+        """What is measured, in words."""
+        return self.scenario.title_of(self.benchmark)
 
     @property
     def label(self) -> str:
@@ -93,6 +94,12 @@ class Chart:
         return any(row.status == DISPUTED for row in self.rows)
 
     @property
+    def usual_reason(self) -> str:
+        """Why most of the rows without a rank have none; "" if all have one."""
+        reasons = Counter(row.unranked for row in self.rows if row.unranked)
+        return next((reason for reason, _ in reasons.most_common(1)), "")
+
+    @property
     def unranked(self) -> tuple[Row, ...]:
         """The rows of engines with a role, the floor last."""
         return (*self.controls, *self.references, *self.floors)
@@ -110,10 +117,13 @@ class Chart:
         )
 
     def fastest_of(self, group: EngineGroup) -> Row | None:
-        """Return the row of a group with the greatest rate; None if no row has one."""
-        rows = (self.row_of(engine) for engine in group.engines)
-        rated = ((row.summary.median, row) for row in rows if row.summary)
-        return max(rated, key=lambda pair: pair[0], default=(0.0, None))[1]
+        """Return the best ranked row of a group, or the fastest if none is ranked.
+
+        None if no row has a rate.
+        """
+        rows = [self.row_of(engine) for engine in group.engines]
+        rated = [(not r.unranked, r.summary.median, r) for r in rows if r.summary]
+        return max(rated, key=lambda place: place[:2], default=(0, 0, None))[2]
 
     @property
     def all_rows(self) -> tuple[Row, ...]:

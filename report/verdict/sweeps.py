@@ -50,6 +50,10 @@ class Sweep:
         """True if it varies the pace of open loops: its results are latencies."""
         return self.flag in PACES
 
+    def title_of(self, benchmark: str) -> str:
+        """Return what a benchmark measures at every value, in words."""
+        return self.members[0].scenario.title_of(benchmark)
+
     def label(self, value: object) -> str:
         """Return a value of the flag as text."""
         return titles.value(value, self.flag)

@@ -6,20 +6,24 @@ A change is shown as a change of the rate from a to b: negative is slower.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.model.ab_rule import CONFIRM, PAIRS_PER_ROUND, AbRule
 from report.model.ab_run import AbRun
-from report.model.judgement import Judgement, Verdict
+from report.model.judgement import LESS, MORE, NOT_GATED, SAME, Judgement, Verdict
 from report.model.plan import KNOWN_FAILURE, CellName, Engine
-from report.terms import numbers, titles
+from report.terms import numbers
 from report.terms.class_stamp import stamp_of_sides, stamps_of
+from report.terms.text_table import TextTable
 from report.verdict.ab_verdicts import AbResult, CellResult
+from report.verdict.count_verdicts import CountResult
 from report.words.verdict_rows import (
     Kind,
     VerdictRow,
     change_of,
     least_certain,
+    verdict_table,
     with_judgement,
 )
 from report.words.verdict_words import FAILED, NOT_MEASURED, counted, unseen
@@ -68,7 +72,7 @@ def engines_of(run: AbRun) -> dict[str, Engine]:
 def rows(result: AbResult) -> list[AbRow]:
     """Return the rows of all cells in the order of the plan."""
     engines = engines_of(result.run)
-    places = {s.name: s.title for s in result.run.plan.scenarios}
+    scenarios = {s.name: s for s in result.run.plan.scenarios}
     return [
         _with_judgement(
             AbRow(
@@ -80,8 +84,8 @@ def rows(result: AbResult) -> list[AbRow]:
                 cell.b_median_ops_per_sec,
                 durability=durability_of(result.run, cell.name),
                 engine=engines[cell.name.engine],
-                title=titles.title(cell.name.benchmark),
-                place=places[cell.name.scenario],
+                title=scenarios[cell.name.scenario].title_of(cell.name.benchmark),
+                place=scenarios[cell.name.scenario].title,
                 judgement=_measured_only(cell.judgement),
                 cell=cell,
             )
@@ -251,3 +255,41 @@ def _measured_only(judgement: Judgement | None) -> Judgement | None:
 
 
 _CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
+
+
+def count_row(count: CountResult) -> VerdictRow:
+    """Return the row of one count of one cell."""
+    return VerdictRow(
+        Kind.COUNT,
+        f"{count.cell} {count.name}",
+        count.verdict,
+        count.reason,
+        count.a,
+        count.b,
+        count.unit,
+        count.change,
+        limit=count.threshold,
+        alert=count.trouble,
+    )
+
+
+def count_rows(result: AbResult) -> list[VerdictRow]:
+    """Return all counts: increased ones first, then decreased ones."""
+    rank = {MORE: 0, LESS: 1}
+    rows = map(count_row, result.counts)
+    return sorted(rows, key=lambda row: rank.get(row.outcome, 2))
+
+
+def changed(rows: Sequence[VerdictRow]) -> list[VerdictRow]:
+    """Return the rows of counts that increased or decreased."""
+    return [row for row in rows if row.outcome in (MORE, LESS)]
+
+
+def counts_summary(rows: Sequence[VerdictRow]) -> str:
+    """Return the number of counts by verdict, as text."""
+    return counted(Counter(row.outcome for row in rows), (MORE, LESS, SAME, NOT_GATED))
+
+
+def counts_table(rows: Sequence[VerdictRow]) -> TextTable:
+    """Return the rows of counts as a table."""
+    return verdict_table(rows, ("a", "b"), ("change", "limit"))

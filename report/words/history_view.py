@@ -9,18 +9,20 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from report.model.build_facts import machine_words
 from report.model.history_entry import HistoryEntry
 from report.model.judgement import Verdict
-from report.model.plan import CellName
+from report.model.plan import CellName, started_at
 from report.terms import numbers
 from report.terms.numbers import interval, signed
+from report.terms.text_table import TableRow, TextTable
 from report.verdict.history_steps import Change, SeriesSteps, judge
 from report.words.verdict_words import NOMINATED, counted, look
 
 FEW = 10  # points; with fewer, only large steps are detected
+_NEWEST = 4  # runs next to each other in a table
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,15 @@ class MachineHistory:
 
 @dataclass(frozen=True)
 class HistoryView:
-    """The shown part of a history: its machines, the most recently used first."""
+    """The shown part of a history: its machines, the most recently used first.
+
+    `titles` has those of its engines, as far as they are known: entries have none.
+    """
 
     machines: tuple[MachineHistory, ...]
     runs: int  # shown
     all_runs: int  # seen by the detector
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def cells(self) -> tuple[CellName, ...]:
@@ -126,6 +132,39 @@ def view(
             number = len(machines) + 1
             machines.append(MachineHistory(number, title, runs, tuple(judged[key])))
     return HistoryView(tuple(machines), len(shown), len(selected))
+
+
+def newest_rates(machine: MachineHistory) -> TextTable:
+    """Return the newest values of each series, with the change since the one before.
+
+    A cell without a value in one of these runs has a dash.
+    """
+    shown = machine.entries[-_NEWEST:]
+    rows = []
+    for judged in machine.judged:
+        series = judged.series
+        by_run = {point.entry.run: point.band.median for point in series.points}
+        values = [by_run.get(entry.run) for entry in shown]
+        texts = [_value(value, series.is_ratio) for value in values]
+        known = [value for value in by_run.values() if value]
+        change = signed(known[-1] / known[-2] - 1) if known[1:] else "–"
+        kind = ", A/B" if series.key.kind == "ab" and not series.is_ratio else ""
+        cells = (f"{series.cell}{kind}", *texts, change)
+        rows.append(TableRow(cells, engine=series.cell.engine))
+    titles = [_short(entry) for entry in shown]
+    return TextTable(("Cell",), (*titles, "change"), (), tuple(rows))
+
+
+def _short(entry: HistoryEntry) -> str:
+    """Return the label of a run, or when it began."""
+    start = started_at(entry.run)
+    return entry.label or (f"{start:%m-%d %H:%M}" if start else entry.run)
+
+
+def _value(value: float | None, is_ratio: bool) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3f}×" if is_ratio else numbers.compact(value)
 
 
 def figures_of(change: Change) -> str:

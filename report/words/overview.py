@@ -43,7 +43,11 @@ _ONLY_READS = ("read", "verify")
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """One cell; `heat` depends on `number`: 1 for the least value, 0 for no colour."""
+    """One cell; `heat` depends on `number`: 1 for the least value, 0 for no colour.
+
+    One that is not ranked has no colour, and does not stand for its group if another
+    has a value.
+    """
 
     engine: Engine
     text: str = DASH
@@ -51,6 +55,7 @@ class MatrixCell:
     note: str = ""
     number: float | None = None
     heat: float = 0.0
+    is_ranked: bool = True
 
 
 @dataclass(frozen=True)
@@ -190,10 +195,13 @@ def bytes_and_space(compared: Comparison) -> Matrix | None:
 
 
 def least(group: EngineGroup, entry: MatrixRow) -> MatrixCell | None:
-    """Return the cell of a group with the least value; None if none has a value."""
+    """Return the ranked cell of a group with the least value, or any with the least.
+
+    None if none has a value.
+    """
     cells = [entry.cell_of(engine) for engine in group.engines]
-    valued = ((cell.number, cell) for cell in cells if cell.number is not None)
-    return min(valued, key=lambda pair: pair[0], default=(0.0, None))[1]
+    valued = [(not c.is_ranked, c.number, c) for c in cells if c.number is not None]
+    return min(valued, key=lambda place: place[:2], default=(0, 0, None))[2]
 
 
 def contents(group: EngineGroup, charts: Iterable[Chart]) -> str:
@@ -233,11 +241,11 @@ def _matrix(
 
 
 def _compared(spots: Sequence[MatrixCell], halvings: float) -> tuple[MatrixCell, ...]:
-    rivals = [s.number for s in spots if s.engine.ranked and s.number]
+    rivals = [s.number for s in spots if s.engine.ranked and s.is_ranked and s.number]
     best = min(rivals, default=None)
     return tuple(
         replace(s, heat=max(0.0, 1 - math.log2(s.number / best) / halvings))
-        if best and s.number and s.engine.ranked
+        if best and s.number and s.engine.ranked and s.is_ranked
         else s
         for s in spots
     )
@@ -266,7 +274,9 @@ def _tail(run: Run, chart: Chart, row: Row) -> MatrixCell | None:
     mark = {Outcome.WIN.value: "★ ", Outcome.LEVEL.value: "≈ "}
     text = mark.get(row.lead(row.tail), "") + numbers.seconds(tail)
     faster = row.tail.faster.get(row.engine.name, ()) if row.tail else ()
-    return MatrixCell(row.engine, text, small, "; ".join(faster), number=tail)
+    is_ranked = not (row.unranked and chart.accepted)  # none is, if nobody is
+    note = "; ".join(faster) if is_ranked else "not ranked"
+    return MatrixCell(row.engine, text, small, note, tail, is_ranked=is_ranked)
 
 
 def _writes(chart: Chart, row: Row) -> bool:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from enum import Enum
 
 from report.model.plan import Engine
-from report.model.record import passes_of
 from report.model.run import Run
 from report.stats import repetition_stats
 from report.terms import numbers, titles
-from report.terms.titles import DISTURBED, MEANINGS, SUSPECT
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, Standing
-from report.verdict.metric import FROM_DEVICE, LEVEL, ChartVerdict, Outcome, Ranking
+from report.verdict.metric import LEVEL, ChartVerdict, Outcome, Ranking
 
 # Source of the rates: ERROR_RATES.md.
 WIN_RULE = (
@@ -25,7 +23,6 @@ WIN_RULE = (
     " often if it alone is far noisier than the run)"
 )
 LEVEL_TEXT = numbers.limit(LEVEL)
-NOT_OCCURRED = "the known failure did not occur"
 _MOST_NAMED = 12  # charts of one engine
 
 
@@ -33,10 +30,10 @@ def headline(comparison: Comparison) -> str:
     """Return what was compared, in a few words."""
     total = numbers.count(len(comparison.charts), "chart")
     if not comparison.standings:
-        return "No ranked engine was measured"
+        return "No engine was compared"
     rated = [standing for standing in comparison.standings if standing.rated]
     if not rated:
-        return "No ranked engine has a rate yet"
+        return "No engine has a rate yet"
     if alone := comparison.alone:
         measured = f"{len(comparison.standings)} engine measured"
         if len(comparison.standings) > 1:
@@ -48,37 +45,57 @@ def headline(comparison: Comparison) -> str:
 
 
 def verdict_rest(comparison: Comparison) -> str:
-    """Return the end of the headline's sentence and the sentences after it."""
+    """Return the end of the headline's sentence and the sentences after it.
+
+    The first counts every chart once.
+    """
+    if sum(bool(standing.rated) for standing in comparison.standings) < 2:
+        return " ".join([".", *_without_rate(comparison)])
     rankings = [r for chart in comparison.charts for r in chart.accepted]
-    outcomes = Counter(ranking.verdict.outcome for ranking in rankings)
-    if comparison.alone or not rankings:
-        rest = [*_unranked(comparison), *_without_rate(comparison)]
-        return " ".join([".", *rest])
-    won = sum(any(r.winner for r in c.accepted + c.finished) for c in comparison.charts)
-    sentences = [f": {won or 'none'} with a winner."]
+    found = Counter(map(_Found.of, comparison.charts))
+    counts = [f"{found[kind] or 'none'} {kind.value}" for kind in _Found if found[kind]]
+    if not found[_Found.WINNER]:
+        counts.insert(0, f"none {_Found.WINNER.value}")
+    sentences = [f": {', '.join(counts)}."]
     if len(rankings) > sum(bool(chart.accepted) for chart in comparison.charts):
         sentences.append(
             "For each level of durability, those engines are ranked that keep at least"
             " that much of their writes."
         )
-    if number := outcomes[Outcome.LEVEL]:
-        ranked = numbers.count(number, "ranking")
-        sentences.append(f"In {ranked} the leaders are level within {LEVEL_TEXT}.")
-    undecided = [r for r in rankings if r.verdict.outcome is Outcome.UNDECIDED]
-    for doubt, number in Counter(r.verdict.doubt for r in undecided).items():
-        verb = "is" if number == 1 else "are"
-        reason = f": {doubt}" if doubt else ""
-        sentences.append(
-            f"{numbers.count(number, 'ranking')} {verb} undecided{reason}."
-        )
-    if number := outcomes[Outcome.UNCONTESTED]:
-        alone = numbers.count(number, "ranking")
-        sentences.append(f"In {alone} there is only one engine, which is not a win.")
+    undecided = [c for c in comparison.charts if _Found.of(c) is _Found.UNDECIDED]
+    doubts = Counter(
+        filter(None, (r.verdict.doubt for c in undecided for r in c.accepted))
+    )
+    if doubts:
+        sentences.append(f"Reasons for doubt: {', '.join(doubts)}.")
     if number := sum(bool(chart.disagreements) for chart in comparison.charts):
         charts = numbers.count(number, "chart")
         sentences.append(f"In {charts} another engine is first when it has finished.")
-    sentences += [*_seen(rankings), *_unranked(comparison), *_without_rate(comparison)]
+    sentences += [*_seen(rankings), *_without_rate(comparison)]
     return " ".join(sentences)
+
+
+class _Found(Enum):
+    """What a chart shows, the best that one of its rankings does."""
+
+    WINNER = "with a winner"
+    LEVEL = f"with leaders that are level within {LEVEL_TEXT}"
+    UNDECIDED = "undecided"
+    UNCONTESTED = "with only one ranked engine, which is not a win"
+    NOBODY = "in which nobody is ranked"
+    EMPTY = "without a rate"
+
+    @classmethod
+    def of(cls, chart: Chart) -> _Found:
+        """Return what a chart shows."""
+        outcomes = {r.verdict.outcome for r in chart.accepted}
+        if any(r.winner for r in chart.accepted + chart.finished):
+            return cls.WINNER
+        for outcome in (Outcome.LEVEL, Outcome.UNDECIDED, Outcome.UNCONTESTED):
+            if outcome in outcomes:
+                return cls[outcome.name]
+        has_rate = any(row.summary for row in chart.rows)
+        return cls.NOBODY if has_rate else cls.EMPTY
 
 
 def _seen(rankings: Sequence[Ranking]) -> list[str]:
@@ -155,10 +172,9 @@ def chart_verdict(chart: Chart) -> str:
     if not chart.accepted:
         if chart.disputed:
             return "The digests disagree: no engine is ranked"
-        reasons = Counter(row.unranked for row in chart.rows if row.unranked)
-        for reason, _ in reasons.most_common(1):
+        if reason := chart.usual_reason:
             return f"No engine is ranked: {reason}"
-        return "No ranked engine has a rate"
+        return "No engine has a rate"
     return ". ".join(_group_verdict(chart, ranking) for ranking in chart.accepted)
 
 
@@ -246,118 +262,6 @@ def _listed(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def notes(row: Row) -> list[str]:
-    """Return the remarks to show next to a row's rate, warnings first."""
-    return warnings(row) + remarks(row)
-
-
-def warnings(row: Row) -> list[str]:
-    """Return what weakens a rate: findings and disturbances."""
-    return [text for _, text in signed_warnings(row)]
-
-
-def signed_warnings(row: Row) -> list[tuple[str, str]]:
-    """Return the warnings, each with the mark of its kind."""
-    signed = [(SUSPECT, text) for text in row.findings]
-    if row.summary and row.disturbed:
-        total = len(row.repetitions) + len(row.timed)
-        text = f"disturbed in {len(row.disturbed)} of {total} repetitions"
-        signed.append((DISTURBED, text))
-    return signed
-
-
-def remarks(row: Row) -> list[str]:
-    """Return the remarks about a row's rate other than warnings."""
-    texts = list(filter(None, (row.durability_class, row.steadiness)))
-    if row.truncated:
-        done = f"{row.truncated.ops or 0:,}"
-        planned = f"{row.truncated.figure('planned_ops') or 0:,}"
-        texts.append(f"stopped by the time limit after {done} of {planned}")
-    if row.unfailed:
-        texts.append(f"{NOT_OCCURRED}: {row.unfailed}")
-    if row.bound_by:
-        of = f" (the floor is {row.bound_by.title})" if row.engine.floor else ""
-        texts.append(row.bound_word + of)
-    if row.binding:
-        cost, title = row.binding.cost, row.binding.twin.title
-        texts.append(f"takes {cost:.2f} times as long as {title}, of the same library")
-    if row.from_device:
-        texts.append(FROM_DEVICE)
-    if row.unranked:
-        is_told = row.unranked in row.findings
-        texts.append("not ranked" if is_told else f"not ranked: {row.unranked}")
-    if row.wide and row.summary:
-        texts.append(f"spread {numbers.percent(row.summary.spread)}")
-    if row.summary and row.repeated:
-        attempts = numbers.count(row.repeated, "disturbed attempt")
-        texts.append(f"{attempts} retried")
-    return texts + _facts(row)
-
-
-def _facts(row: Row) -> list[str]:
-    """Return threads, notable times outside the timed work, processors and stalls."""
-    facts = [f"{row.threads} threads"] if row.threads > 1 else []
-    each = " per pass" if row.is_repeated else ""
-    for form, span_ns in (
-        (f"settling takes another {{}}{each}", row.settle_ns),
-        (f"closing takes {{}}{each}", row.close_ns),
-        ("recovery after a kill takes {}", row.recover_ns),
-    ):
-        if (notable_ns := row.notable(span_ns)) is not None:
-            facts.append(form.format(numbers.seconds(notable_ns)))
-    if row.processors is not None:
-        facts.append(f"uses {row.processors:.1f} processors")
-    facts += [*_passes(row), *_jit_warmup(row)]
-    if row.most_stalled is not None:
-        count = numbers.count(row.most_stalled.figure("stall_count") or 0, "stall")
-        stalled_ns = row.most_stalled.figure("stalled_ns") or 0
-        facts.append(f"{count}, {numbers.seconds(stalled_ns)} in all")
-    return facts
-
-
-def _passes(row: Row) -> list[str]:
-    """Return how often the work was done, and how fast the first time alone was."""
-    repeated = [m.record for m in row.repetitions if passes_of(m.record) > 1]
-    if not repeated:
-        return []
-    made = sorted({passes_of(record) for record in repeated})
-    count = "–".join(str(n) for n in dict.fromkeys((made[0], made[-1])))
-    worked_ns = [[p["loop_ns"] + p["flush_ns"] for p in r["passes"]] for r in repeated]
-    first = statistics.median(sum(ns) / len(ns) / max(1, ns[0]) for ns in worked_ns)
-    return [f"{count} passes, the first alone at {numbers.times(first)} this rate"]
-
-
-def _jit_warmup(row: Row) -> list[str]:
-    """Return how long an engine that is compiled while it runs was warmed up."""
-    warmups = [w for m in row.repetitions if (w := m.record.get("jit_warmup"))]
-    if not warmups:
-        return []
-    longest_ns = max(warmup["elapsed_ns"] for warmup in warmups)
-    unsteady = sum(not warmup["steady"] for warmup in warmups)
-    state = f"no steady state in {unsteady} of {len(warmups)}" if unsteady else "steady"
-    return [f"JIT warm-up of up to {numbers.seconds(longest_ns)}, {state}"]
-
-
-def flags(row: Row) -> list[tuple[str, str]]:
-    """Return pairs of a mark and its meaning, where there is no space for notes()."""
-    marks = []
-    if row.unranked:
-        marks.append(("†", "not ranked: the chart has the reason"))
-    if row.truncated:
-        marks.append(("‡", "ended by the time limit"))
-    if row.bound_word:
-        whose = "its binding" if row.engine.floor else "the harness itself"
-        marks.append(("§", f"{row.bound_word}: close to the cost of {whose}"))
-    for sign in dict.fromkeys(sign for sign, _ in signed_warnings(row)):
-        marks.append((sign, MEANINGS[sign]))
-    return marks
-
-
-def legend(comparison: Comparison) -> list[tuple[str, str]]:
-    """Return all marks that flags() puts into the matrix, without duplicates."""
-    return sorted({flag for _, row in comparison.ranked_rows for flag in flags(row)})
-
-
 def without_kill(run: Run) -> str:
     """Return a sentence about a run whose processes were not killed, else ""."""
     if run.plan.latency_repetitions:
@@ -380,15 +284,6 @@ def unranked_label(chart: Chart, row: Row) -> str:
         return f"the {row.engine.role}, not ranked"
     apart = numbers.percent(repetition_stats.difference(row.summary, twin.summary))
     return f"the {row.engine.role}, {apart} from {twin.engine.title}"
-
-
-def _unranked(comparison: Comparison) -> list[str]:
-    """Return a sentence about the charts that rank nobody although they have rates."""
-    charts = [c for c in comparison.charts if not c.accepted and not c.disputed]
-    number = sum(any(row.unranked for row in chart.rows) for chart in charts)
-    if not number or comparison.alone:
-        return []
-    return [f"In {numbers.count(number, 'chart')} nobody is ranked: each says why."]
 
 
 def _without_rate(comparison: Comparison) -> list[str]:

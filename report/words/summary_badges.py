@@ -16,7 +16,7 @@ from report.verdict.comparison import Comparison
 from report.words import ab_words
 from report.words.verdict_rows import VerdictRow
 from report.words.verdict_words import FAILED
-from report.words.workloads import value_bounds
+from report.words.workloads import run_facts, value_bounds
 
 _MOST_SIZES = 3  # list up to this many distinct sizes; show more as a range
 _UNFAILED = "known failure that did not occur", "known failures that did not occur"
@@ -50,17 +50,13 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
         ),
         _noise(comparison),
         *_disturbances(cells),
+        *_ended_by_time(rows),
     ]
     warnings = (
         (failed, "cell failed", "cells failed"),
         (known, "known failure", "known failures"),
         (sum(bool(r.unfailed) for r in rows), *_UNFAILED),
         (partial, "cell with fewer repetitions", "cells with fewer repetitions"),
-        (
-            sum(bool(r.truncated) for r in rows),
-            "cell ended by its time limit",
-            "cells ended by their time limit",
-        ),
         (sum(r.wide for r in rows), "cell spread over 5 %", "cells spread over 5 %"),
         (sum(r.bound_word == "harness-bound" for r in rows), "harness-bound cell", ""),
         (sum(r.bound_word == "binding-bound" for r in rows), "binding-bound cell", ""),
@@ -89,6 +85,16 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
         if name not in published_figures.names():
             badges.append(Badge(f"unknown published source “{name}”", warns=True))
     return badges
+
+
+def _ended_by_time(rows: Sequence[Row]) -> list[Badge]:
+    """Return a badge of the cells that a time limit ended: of a few, a warning."""
+    rated = [row for row in rows if row.summary]
+    number = sum(bool(row.truncated) for row in rated)
+    if not number:
+        return []
+    text = f"{number} of {numbers.count(len(rated), 'cell')} ended by the time limit"
+    return [Badge(text, warns=2 * number <= len(rated))]
 
 
 def _is_partial(cell: Cell, run: Run) -> bool:
@@ -189,7 +195,29 @@ def _settings(run: Run) -> list[str]:
         texts.append(", ".join(sizes))
     if _is_count(first.get("num")):
         texts.append(f"{int(first['num']):,} entries")
-    return texts
+    return texts + _unusual(run)
+
+
+def _unusual(run: Run) -> list[str]:
+    """Return threads, durability, keys and memory limits other than the usual ones.
+
+    Those of all scenarios, each once, with the number of its charts unless it is of
+    all; what a sweep varies is left out.
+    """
+    charts: dict[str, set[tuple[str, str]]] = {}
+    for cell in run.plan.cells:
+        scenario, flags = run.plan.scenario(cell.scenario), run.plan.flags(cell)
+        kept = {k: v for k, v in flags.items() if k not in scenario.swept}
+        facts = run_facts(kept, cell.benchmark)
+        if scenario.regime and (limit := scenario.regime.memory_limit_bytes):
+            facts.append(f"processes limited to {numbers.size(limit)} of memory")
+        for fact in facts:
+            charts.setdefault(fact, set()).add((cell.scenario, cell.benchmark))
+    every = len(run.plan.charts)
+    return [
+        fact + (f" in {numbers.count(len(of), 'chart')}" if len(of) < every else "")
+        for fact, of in charts.items()
+    ]
 
 
 def _memory(run: Run) -> list[str]:

@@ -1,6 +1,6 @@
 """The row that all verdicts share, and the table of such rows.
 
-ab_words, ab_counts, compare_rows and gate_history make the rows.  A gate uses them
+ab_words, compare_rows and gate_history make the rows.  A gate uses them
 unchanged and reports which of them it does not believe.
 """
 

@@ -34,14 +34,10 @@ def workload(rows: Sequence[Row]) -> list[str]:
 
 def facts_of(options: Flags, benchmark: str = "") -> list[str]:
     """Return the options that change what is measured, most important first."""
-    facts = []
-    threads = int(options.get("threads") or 1)
-    if threads > 1:
-        facts.append(f"{threads} threads")
-    if distribution := str(options.get("key_distribution") or ""):
-        facts.append(f"keys: {_keys(distribution, options)}")
-    elif benchmark in BENCHMARKS and any(BENCHMARKS[benchmark].types.values()):
-        facts.append("keys: by YCSB's own formula (YCSB-exact)")
+    facts = run_facts(options, benchmark)
+    batch = int(options.get("batch_size") or 1)
+    if batch > 1 and BENCHMARKS.get(benchmark, UNKNOWN).kind in ("write", "delete"):
+        facts.append(f"batches of {batch:,}")
     if (shape := options.get("key_format", "decimal")) != "decimal":
         facts.append(f"{options.get('key_size', 8)}-byte {shape}-endian keys")
     bounds = value_bounds(options, benchmark)
@@ -54,6 +50,23 @@ def facts_of(options: Flags, benchmark: str = "") -> list[str]:
         facts.append(f"{numbers.count(transactions, 'transaction')}")
     if (stream := options.get("stream", "kvmatrix")) != "kvmatrix":
         facts.append(f"stream {stream}")
+    return facts
+
+
+def run_facts(options: Flags, benchmark: str) -> list[str]:
+    """Return threads, durability and keys, as far as they are not the usual ones."""
+    rule = BENCHMARKS.get(benchmark, UNKNOWN)
+    facts = []
+    threads = int(options.get("threads") or 1)
+    if threads > 1:
+        facts.append(f"{threads} threads")
+    level = rule.durability(options)
+    if rule.writes and level != "buffered":
+        facts.append(f"{level} writes")
+    if distribution := str(options.get("key_distribution") or ""):
+        facts.append(f"keys: {_keys(distribution, options)}")
+    elif any(rule.types.values()):
+        facts.append("keys: by YCSB's own formula (YCSB-exact)")
     return facts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from scripts.request.option_types import (
 from scripts.request.path_types import OutputType
 from scripts.request.verb_group import HelpGroup
 from scripts.show.output import print_error, say, shown
+from scripts.store.run_places import ROOT
 from scripts.store.run_store import JUDGED_KINDS, find_run
 
 if TYPE_CHECKING:
@@ -197,6 +198,7 @@ def _show(
     check_globs(globs, cells)
     selected = set(matching(globs, cells))
     history = view(entries, lambda name: str(name) in selected, last)
+    history = replace(history, titles=_titles())
     if kind == "html" and output is None:
         output = folder / "report.html"
     is_file = output is not None and str(output) != "-"
@@ -216,6 +218,18 @@ def _show(
     if open_it:
         click.launch(str(output))
     return 0
+
+
+def _titles() -> dict[str, str]:
+    """Return the titles of the engines of this checkout, {} if it is broken."""
+    from report.config.configuration import load_readable
+    from report.config.toml_table import ConfigError
+
+    try:
+        engines = load_readable(ROOT / "configs").engines
+    except ConfigError:
+        return {}
+    return {name: engine.title for name, engine in engines.items()}
 
 
 def _rendered(history: HistoryView, kind: str) -> str | list[TextLine]:

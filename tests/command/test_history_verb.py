@@ -144,8 +144,17 @@ def test_cells_can_be_chosen(folder: Path) -> None:
 def test_the_last_runs_are_shown_and_all_are_examined(folder: Path) -> None:
     done = history(*at(folder), "--last", "20")
     assert "the last 20 of 61 runs" in done.stdout
-    assert "readrandom" in done.stdout
-    assert "fillseq" not in done.stdout
+    steps = [line for line in done.stdout.splitlines() if line[:1] in "▼▲"]
+    assert any("readrandom" in line for line in steps)
+    assert not any("fillseq" in line for line in steps)
+
+
+def test_the_newest_values_are_next_to_each_other(folder: Path) -> None:
+    """And how much the last two differ."""
+    lines = history(*at(folder), "-k", "beta/*").stdout.splitlines()
+    (line,) = (x.split() for x in lines if x.startswith("beta/baseline/readrandom "))
+    assert len(line) == 1 + 4 + 2  # the change has a blank before its unit
+    assert line[-1] == "%"
 
 
 def test_csv_has_every_point_and_json_every_step(folder: Path) -> None:

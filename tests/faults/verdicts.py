@@ -7,7 +7,7 @@ from report.terms import numbers
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.chart_row import Row
-from report.words import sentences
+from report.words import remarks
 
 
 def verdicts_of(folder: Path) -> dict[str, dict[str, Any]]:
@@ -38,7 +38,7 @@ def _verdict(row: Row, written: set[str]) -> dict[str, Any]:
         "shown": row.status,
         "reason": row.reason,
         "findings": row.findings,
-        "notes": [*sentences.notes(row), *_from_tables(row)],
+        "notes": [*remarks.notes(row), *_from_tables(row)],
     }
 
 

@@ -29,7 +29,7 @@ def section(text: str, title: str) -> list[list[str]]:
 
 def test_markdown_has_the_verdict_and_a_table_for_each_scenario(varied: Run) -> None:
     text = markdown.render(varied)
-    headline = "**3 engines in 8 charts**: 3 with a winner. "
+    headline = "**3 engines in 8 charts**: 3 with a winner, "
     assert text.splitlines()[4].startswith(headline)
     assert "kill -9" not in text  # its latency repetitions ended so
     for scenario in varied.plan.scenarios:

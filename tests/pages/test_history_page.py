@@ -12,7 +12,7 @@ import pytest
 from report.model.history_entry import HistoryEntry, MedianInterval
 from report.model.judgement import Verdict
 from report.model.plan import CellName
-from report.page import history_page
+from report.page import history_page, identity
 from report.page.history_page import render
 from report.words.history_view import view
 from tests.builders import synthetic_history as past
@@ -106,10 +106,21 @@ def test_every_series_has_a_chart_and_its_figures() -> None:
     assert "1 series with too few points are not drawn" in texts(html)
 
 
-def test_series_of_few_points_are_drawn_if_there_are_no_others() -> None:
+def test_series_of_few_points_are_a_table_and_not_charts_of_dots() -> None:
     html = page(past.history(2))
-    assert html.count('class="hl"') == 1
-    assert "not drawn" not in texts(html)
+    assert 'class="hl"' not in html
+    (table,) = (t for t in Tables(html).found if "newest values" in t.caption)
+    assert len(table.rows) == 1
+    assert html.count("<details open>") == 1
+
+
+def test_engines_have_the_titles_and_looks_that_they_have_elsewhere() -> None:
+    cell = replace(past.CELL, engine="lmdb")
+    runs = [past.entry(i, [past.entry_cell(cell, 1.0)]) for i in range(6)]
+    html = render(replace(view(runs), titles={"lmdb": "LMDB"}))
+    look = identity.look_of("lmdb")
+    assert "</svg>LMDB</label>" in html
+    assert f'class="panel {look.colour}"' in html and f'href="#{look.shape}"' in html
 
 
 def test_every_point_is_in_the_table_of_its_chart() -> None:
@@ -211,8 +222,8 @@ def test_the_page_is_reproducible_and_well_formed() -> None:
 
 
 @pytest.mark.parametrize("count", range(1, 6))
-def test_a_short_history_can_be_drawn(count: int) -> None:
-    assert page(past.history(count)).count('class="hl"') == 1
+def test_a_short_history_has_a_page(count: int) -> None:
+    assert page(past.history(count)).count('class="hl"') == (count >= 4)
 
 
 def test_figures_of_any_size_can_be_drawn() -> None:

@@ -16,7 +16,8 @@ from report.page.report_page import render
 from report.trust.judge import load_run
 from report.verdict import comparison, eligibility
 from report.verdict.ab_judge import load_ab_run
-from report.words import chart_detail, sentences
+from report.words import chart_detail
+from report.words import remarks as told
 from report.words.cell_text import DetailTable
 from tests.builders import synthetic_ab, synthetic_records, synthetic_run
 from tests.builders.regime_records import REGIME, figures_of
@@ -157,7 +158,7 @@ def test_most_repetitions_decide_that_a_cell_is_steady(tmp_path: Path) -> None:
     assert alpha.summary and alpha.summary.count == 3
     assert alpha.summary.median == pytest.approx(800 / LAST_S["alpha"], rel=0.01)
     assert alpha.summary.low < 0.97 * alpha.summary.median
-    assert "2 of 3 repetitions were steady" in sentences.notes(alpha)
+    assert "2 of 3 repetitions were steady" in told.notes(alpha)
     (accepted,) = chart.accepted
     assert set(accepted.medians_ns) == {"alpha", "beta-tree"}
     assert texts(table_of(run, "Steady state"))[0][3] == "2 of 3"

@@ -13,7 +13,8 @@ from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison
-from report.words import sentences, summary_badges
+from report.words import remarks as told
+from report.words import summary_badges
 from tests.builders import synthetic_records, synthetic_run
 
 pytestmark = pytest.mark.usefixtures("ranked_short_cells")
@@ -89,7 +90,7 @@ def test_an_engine_that_reads_from_the_device_is_marked(tmp_path: Path) -> None:
     compared = comparison.compare(run_of(tmp_path, {}, change))
     reads, writes = (chart_of(compared, name) for name in ("readrandom", "fillseq"))
     assert [ranking.group for ranking in reads.accepted] == [""]
-    assert all("read from the device" in sentences.notes(row) for row in reads.rows)
+    assert all("read from the device" in told.notes(row) for row in reads.rows)
     assert not any(row.from_device for row in writes.rows)
 
 
@@ -232,7 +233,7 @@ def test_processors_of_less_than_a_millisecond_are_not_shown(
 def test_a_row_reports_work_outside_the_clock(tmp_path: Path) -> None:
     compared = comparison.compare(varied(tmp_path))
     note = {
-        (row.engine.name, chart.benchmark): sentences.notes(row)
+        (row.engine.name, chart.benchmark): told.notes(row)
         for chart, row in compared.ranked_rows
     }
     assert note["gamma", "fillrandom"][0] == "closing took 8.00× the timed work"
@@ -276,10 +277,8 @@ def test_an_engine_behind_a_binding_is_compared_with_the_floor_of_that_binding(
     compared = comparison.compare(run_of(tmp_path, rates, bindings=BINDING))
     close, far = (row_of(compared, b, "gamma") for b in ("readrandom", "readseq"))
     assert (close.bound_word, far.bound_word) == ("binding-bound", "")
-    assert any("binding-bound (the floor is " in t for t in sentences.remarks(close))
-    assert ("§", "binding-bound: close to the cost of its binding") in sentences.flags(
-        close
-    )
+    assert any("binding-bound (the floor is " in t for t in told.remarks(close))
+    assert ("§", "binding-bound: close to the cost of its binding") in told.flags(close)
 
 
 def test_the_floor_of_a_binding_is_not_that_of_other_engines(tmp_path: Path) -> None:
@@ -294,7 +293,7 @@ def test_the_report_says_what_a_binding_costs(tmp_path: Path) -> None:
     """The time relative to that of the same library without the binding."""
     rates = {"readrandom": {"alpha": 1000.0, "gamma": 800.0}}
     compared = comparison.compare(run_of(tmp_path, rates, bindings=BINDING))
-    remarks = sentences.remarks(row_of(compared, "readrandom", "gamma"))
+    remarks = told.remarks(row_of(compared, "readrandom", "gamma"))
     assert any("takes 1.25 times as long as Alpha" in text for text in remarks)
     assert row_of(compared, "readrandom", "alpha").binding is None
 
@@ -309,6 +308,6 @@ def test_the_report_says_how_long_an_engine_was_warmed_up(tmp_path: Path) -> Non
 
     compared = comparison.compare(run_of(tmp_path, {}, warm))
     text = "JIT warm-up of up to 2.00 s, no steady state in 1 of 3"
-    assert text in sentences.remarks(row_of(compared, "readseq"))
-    remarks = sentences.remarks(row_of(compared, "readrandom"))
+    assert text in told.remarks(row_of(compared, "readseq"))
+    remarks = told.remarks(row_of(compared, "readrandom"))
     assert not any("warm-up" in remark for remark in remarks)

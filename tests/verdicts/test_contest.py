@@ -19,7 +19,7 @@ from report.verdict import comparison
 from report.verdict.comparison import Chart, Comparison
 from report.verdict.contest import Contests
 from report.verdict.metric import ACCEPTED, FINISHED, ChartVerdict, Outcome, Ranking
-from report.words import sentences
+from report.words import remarks, sentences
 from tests.builders import synthetic_records, synthetic_run
 from tests.places import ROOT
 
@@ -266,9 +266,8 @@ def test_fewer_than_three_repetitions_have_no_verdict(
     compared = comparison.compare(run)
     assert sentences.headline(compared) == "3 engines in 4 charts"
     doubt = f"only {repetitions} {word}"
-    assert (
-        f": none with a winner. 4 rankings are undecided: {doubt}."
-        in sentences.verdict_rest(compared)
+    assert f"4 undecided. Reasons for doubt: {doubt}" in (
+        sentences.verdict_rest(compared)
     )
     assert f"({doubt})" in markdown.render(run)
     assert not any(standing.won for standing in compared.standings)
@@ -298,7 +297,7 @@ def test_an_engine_with_live_assertions_is_not_ranked(tmp_path: Path) -> None:
     alpha = chart.rows[0]
     assert alpha.summary is not None
     assert alpha.off_best is None
-    assert "not ranked: live assertions" in sentences.notes(alpha)
+    assert "not ranked: live assertions" in remarks.notes(alpha)
 
 
 def test_one_engine_alone_wins_nothing(tmp_path: Path) -> None:
@@ -341,7 +340,7 @@ def test_a_win_of_only_disturbed_repetitions_is_not_a_win(tmp_path: Path) -> Non
     text = "Undecided who wins, Alpha is first: every repetition disturbed"
     assert {sentences.chart_verdict(chart) for chart in compared.charts} == {text}
     assert sentences.headline(compared) == "3 engines in 4 charts"
-    text = "4 rankings are undecided: every repetition disturbed."
+    text = "4 undecided. Reasons for doubt: every repetition disturbed."
     assert text in sentences.verdict_rest(compared)
     assert "(every repetition disturbed)" in markdown.render(run)
     assert "★</" not in report_page.render(run)

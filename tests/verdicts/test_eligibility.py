@@ -12,6 +12,7 @@ from report.model.run import Cell, Measurement
 from report.terms.rulebook import BENCHMARKS
 from report.trust.judge import load_run
 from report.verdict import comparison, eligibility
+from report.words import remarks as told
 from report.words import sentences
 from tests.builders import synthetic_records, synthetic_run
 
@@ -106,7 +107,7 @@ def test_a_chart_in_which_one_cell_is_too_short_ranks_nobody(tmp_path: Path) -> 
         "Alpha has only 250 ms of timed work",
     ]
     assert all(row.summary and row.off_best is None for row in chart.rows)
-    sentence = "In 1 chart nobody is ranked: each says why."
+    sentence = ": none with a winner, 1 in which nobody is ranked."
     assert sentence in sentences.verdict_rest(comparison.compare(run))
 
 
@@ -166,7 +167,7 @@ def test_writers_next_to_readers_must_do_the_same_work(
         row.summary and (row.off_best is not None) is ranked for row in chart.rows
     )
     reason = "the writers next to the readers did different work"
-    texts = [sentences.notes(row) for row in chart.rows]
+    texts = [told.notes(row) for row in chart.rows]
     assert all((f"not ranked: {reason}" in text) is not ranked for text in texts)
     if not ranked:
         assert sentences.chart_verdict(chart) == f"No engine is ranked: {reason}"
@@ -282,7 +283,7 @@ def test_an_engine_that_is_cheaper_than_the_disk_has_no_rank(tmp_path: Path) -> 
     assert not alpha.lead(alpha.accepted) and alpha.off_best is None
     assert [row.unranked for row in others] == ["", ""]
     assert [ranking.winner for ranking in chart.accepted] == ["beta-tree"]
-    assert f"not ranked: {alpha.unranked}" in sentences.notes(alpha)
+    assert f"not ranked: {alpha.unranked}" in told.notes(alpha)
 
 
 def test_the_quickest_sync_of_a_chart_is_the_floor_of_all(tmp_path: Path) -> None:

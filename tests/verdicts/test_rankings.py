@@ -311,7 +311,9 @@ def test_an_engine_is_ranked_as_what_was_found_when_the_power_was_cut(
         ("loses at most the newest", "beta-tree", ["beta-tree", "gamma"]),
     ]
     text = sentences.chart_verdict(write)
-    assert "Alpha (D1 contradicted (807 states): may lose any write) wins" in text
+    assert (
+        "Alpha (D1 found, contradicts D2 (807 states): may lose any write) wins" in text
+    )
     assert "is Gamma)" in text
 
 
