@@ -34,6 +34,7 @@ from report.words import (
     column_help,
     overview,
     provenance,
+    remarks,
     sentences,
     summary_badges,
     usage,
@@ -68,11 +69,12 @@ def render(run: Run) -> str:
         ranked=overview.ranked_of(tables_of_rows),
         is_grouped=is_grouped,
         table_of=overview.by_scenario(tables_of_rows),
+        tags=_tags(compared, tables_of_rows) if is_grouped else None,
         floors=_floors(run, compared),
         looks=identity.looks_of(run.plan),
         headline=sentences.headline(compared),
         rest=sentences.verdict_rest(compared),
-        legend=sentences.legend(compared),
+        legend=remarks.legend(compared),
         chips=summary_badges.run_badges(run, compared),
         noise=summary_badges.noise(run, compared),
         win_rule=sentences.WIN_RULE,
@@ -94,7 +96,7 @@ def render(run: Run) -> str:
         machine_charts=by_machine,
         splits=machine_ratios.split_sentences(by_machine),
         shares=provenance.time_shares(run),
-        started=provenance.started(run.plan.run),
+        started=build_facts.started(run.plan.run),
         command=repeated_command(run.plan.command),
         machine=build_facts.machine_line(run.plan),
         harness=build_facts.harness_line(run.plan.harness),
@@ -117,7 +119,7 @@ def _environment() -> jinja2.Environment:
         contents=overview.contents,
         course_of=course_panel.course_of,
         fastest=lambda group, chart: chart.fastest_of(group),
-        flags=sentences.flags,
+        flags=remarks.flags,
         itself=lambda chart: chart,
         led=sentences.led,
         least=overview.least,
@@ -126,14 +128,15 @@ def _environment() -> jinja2.Environment:
         machine_words=build_facts.machine_words,
         memory_given=usage.memory_given,
         heat=_heat,
-        remarks=sentences.remarks,
+        remarks=remarks.remarks,
         rerun_command=provenance.rerun_command,
         settings=provenance.settings,
         sparks=sparklines.sparks,
         titles=titles,
         workload=workloads.workload,
         signed=numbers.signed,
-        signed_warnings=sentences.signed_warnings,
+        said_once=remarks.said_once,
+        signed_warnings=remarks.signed_warnings,
     )
     return environment
 
@@ -147,6 +150,25 @@ def _heat(row: Row) -> str:
     if row.off_best is None:
         return "0"
     return frame.plain(max(0.0, 1.0 - math.log2(row.off_best) / _HEAT_HALVINGS))
+
+
+def _tags(
+    compared: comparison.Comparison, tables: tuple[overview.RowTable, ...]
+) -> dict[str, Any]:
+    """Return the words of each engine for the search, and those that it offers."""
+    words: dict[str, list[str]] = {}
+    offered: dict[str, None] = {}
+    groups = {e.name: g.title for of in tables for g in of.groups for e in g.engines}
+    for _, row in compared.ranked_rows:
+        engine = row.engine
+        licence = engine.description.licence if engine.description else ""
+        kind = [engine.language, licence, groups.get(engine.name, "")]
+        kind += row.durability_class.split(" ")[:1] + row.beside.split("; ")[:1]
+        own = words.setdefault(engine.name, [engine.name, engine.title])
+        own += [word for word in kind if word and word not in own]
+        offered |= dict.fromkeys(filter(None, kind))
+    texts = {name: f" {' '.join(of)} ".lower() for name, of in words.items()}
+    return {"words": texts, "offered": sorted(offered)}
 
 
 def _floors(

@@ -115,3 +115,100 @@ def test_groups_of_engines_open_by_themselves_and_all_at_once(
         assert shown() == 26
         assert page.url.endswith("#g=open")
     report.context.close()
+
+
+def test_hiding_an_engine_compares_the_others_and_says_so(
+    chromium: Any, page_file: Path
+) -> None:
+    """The best that is left has no multiple, and everything returns."""
+    report = Opened(chromium, page_file)
+    page = report.page
+    of = page.locator("#glance tbody tr", has_text="Random writes").first
+    before = of.inner_text()
+    best = of.locator("b[data-best=best]").get_attribute("data-of")
+    switch = page.locator(f"#tools label:has([value={best}])")
+    switch.click()
+    left = of.locator("b[data-off]:visible")
+    multiples = [b.get_attribute("data-best") for b in left.all()]
+    assert "best" in multiples and of.inner_text() != before
+    assert page.locator("#note").is_visible()
+    switch.click()
+    assert of.inner_text() == before
+    assert not page.locator("#note").is_visible()
+    assert report.errors == []
+    report.context.close()
+
+
+def test_an_address_keeps_a_part_of_the_page_and_the_state(
+    chromium: Any, page_file: Path
+) -> None:
+    report = Opened(chromium, page_file)
+    page = report.page
+    page.locator("#tools label", has_text="dark").click()
+    page.locator(".jump a", has_text="Latency").click()
+    anchor = page.url[page.url.index("#") :]
+    assert anchor == "#tails&t=dark"
+    report.context.close()
+    again = Opened(chromium, page_file, anchor)
+    assert again.page.locator("html").get_attribute("data-theme") == "dark"
+    again.page.wait_for_function("scrollY > 100")
+    again.context.close()
+
+
+def test_many_engines_are_searched_by_their_words(chromium: Any, pages: Pages) -> None:
+    """Commas separate alternatives, of which all words must be there."""
+    report = Opened(chromium, pages("many"))
+    page = report.page
+    rows = page.locator("#glance .flip").first.locator(".fold tr[data-e]:visible")
+    field = page.locator("#q")
+    for words, count in (
+        ("hash", 8),
+        ("hash engine-02", 1),
+        ("engine-02, engine-04", 2),
+    ):
+        field.fill(words)
+        assert rows.count() == count, words
+    field.fill("nothing has this")
+    assert rows.count() == 0
+    field.fill("")
+    assert "q=" not in page.url
+    assert report.errors == []
+    report.context.close()
+
+
+def test_tables_and_charts_are_sorted_and_put_back(chromium: Any, pages: Pages) -> None:
+    report = Opened(chromium, pages("many"))
+    page = report.page
+    table = page.locator("#glance .flip").first
+    rows = table.locator(".fold tr[data-e]")
+    listed = [row.get_attribute("data-e") for row in rows.all()]
+    head = table.locator("thead tr:last-child th").nth(1)
+    orders = []
+    for _ in range(3):
+        head.locator("button").click()
+        orders.append([row.get_attribute("data-e") for row in rows.all()])
+    assert orders[0] != listed and orders[2] == listed
+    values = table.locator(".fold tr[data-e] td:nth-child(3)")
+    head.locator("button").click()
+    numbers = [float(v.get_attribute("data-n") or "inf") for v in values.all()]
+    assert numbers == sorted(numbers)
+    page.locator("#tools label", has_text="fastest first").click()
+    bars = page.locator("#c-baseline-fillseq .bn .v b").all_inner_texts()
+    rates = [float(text.replace(",", "")) for text in bars]
+    assert rates == sorted(rates, reverse=True)
+    page.locator("#tools label", has_text="as listed").click()
+    assert report.errors == []
+    report.context.close()
+
+
+@pytest.mark.parametrize("kind", ["report", "many", "tables", "history", "durability"])
+@pytest.mark.parametrize("width", [1280, 768, 390])
+def test_every_display_option_is_on_the_screen(
+    chromium: Any, pages: Pages, kind: str, width: int
+) -> None:
+    report = Opened(chromium, pages(kind))
+    report.resize(width)
+    for part in report.page.locator("#tools > div > *:visible").all():
+        box = part.bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= width
+    report.context.close()

