@@ -122,10 +122,9 @@ class Tkrzw final : public Database {
     const auto file = options.path / (kTree ? "db.tkt" : "db.tkh");
     Check(dbm_.OpenAdvanced(file, true, tkrzw::File::OPEN_DEFAULT,
                             Tuning(options)));
-    // The mode of a file that exists is kept, unless it is changed explicitly.
-    using Hash = tkrzw::HashDBM;
-    if (IsAppending(options) && dbm_.GetUpdateMode() != Hash::UPDATE_APPENDING)
-      Check(dbm_.SetUpdateModeAppending());
+    // A file that was written in place stays so until it is rebuilt.
+    if (IsAppending(options) && !IsAppending(dbm_))
+      Check(dbm_.RebuildAdvanced(Tuning(options), false, true));
     Describe(dbm_, options_);
   }
   ~Tkrzw() override { dbm_.Close(); }

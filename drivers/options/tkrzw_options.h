@@ -49,6 +49,13 @@ inline bool IsAppending(const Options& options) {
   return options.durability != Durability::kBuffered;
 }
 
+// Returns whether an open database appends its updates.
+inline bool IsAppending(Dbm& dbm) {
+  for (const auto& [name, value] : dbm.Inspect())
+    if (name == "update_mode") return value == "appending";
+  return false;
+}
+
 // Returns the number of pages that the cache may hold.
 inline int32_t CachedPages(const Options& options) {
   const uint64_t pages =

@@ -258,17 +258,18 @@ def _check(
     known = engine.description.benchmarks
     benchmarks = [known[name] for name in measured if name in known]
     _check_share(benchmarks, flags, place)
-    fills = fill or tuple(b.fill for b in benchmarks if b.prepare)
+    every_fill = fill or tuple(b.fill for b in benchmarks if b.prepare)
     pairs = [(benchmark, True) for benchmark in benchmarks]
-    pairs += [(known[name], False) for name in fills if name in known]
+    pairs += [(known[name], False) for name in every_fill if name in known]
     by_flags: dict[str, tuple[Flags, list[str]]] = {}
     for benchmark, is_measured in pairs:
         selected: Flags = engine.preparation_flags(benchmark, flags)
         if is_measured:
             selected = process_flags(benchmark, flags, measured=True)
-        if is_measured and benchmark.prepare:
-            filled = ",".join(fill or (benchmark.fill,))
-            selected = {**selected, "use_existing_db": True, "after": filled}
+        fills = fill or (benchmark.fill,)
+        if is_measured and benchmark.prepare and known.keys() >= {*fills}:
+            after = ",".join(fills)
+            selected = {**selected, "use_existing_db": True, "after": after}
         if is_measured and benchmark.can_warm_up:
             selected = paced(selected, {p: flags[p] for p in PACES if flags.get(p)})
         _, names = by_flags.setdefault(canonical(selected), (selected, []))
