@@ -50,7 +50,13 @@ class OutputType(click.Path):
 
     def __init__(self, *, is_folder: bool = False) -> None:
         """Accept a directory, too, if `is_folder`."""
-        super().__init__(dir_okay=is_folder, path_type=Path, allow_dash=True)
+        super().__init__(
+            dir_okay=is_folder,
+            readable=False,
+            writable=True,
+            path_type=Path,
+            allow_dash=True,
+        )
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None

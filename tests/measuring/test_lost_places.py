@@ -3,11 +3,16 @@
 import csv
 import io
 import json
+import os
+from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 
 import pytest
 
+from report.trust.judge import load_run
 from scripts.store import own_files
+from scripts.store.run_places import WORK_FOLDER
 from tests.fake_drivers.vandals import PRECIOUS
 from tests.support.command_line import call
 from tests.support.lab import Lab, make_lab
@@ -187,3 +192,40 @@ def test_a_crash_on_opening_costs_the_cell_and_says_so(lab: Lab) -> None:
     assert reason in done.stdout
     assert lab.data_files() == []
     assert json.loads(lab.measurements.read_text().splitlines()[0])["status"]
+
+
+def test_what_belongs_to_another_user_is_left_alone(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = lab.data / WORK_FOLDER / "file"
+    theirs.parent.mkdir()
+    theirs.write_text("theirs")
+    with monkeypatch.context() as patched:
+        patched.setattr("os.geteuid", lambda: os.getuid() + 1)
+        done = lab.call("run", "lab", "-n", "1")
+    assert done.returncode == 2 and "belongs to another user" in done.stderr
+    assert theirs.read_text() == "theirs" and not lab.results.exists()
+    assert lab.call("run", "lab", "-n", "1").returncode == 0
+    page, able = lab.root / "page.html", os.access
+    page.write_text("theirs")
+    monkeypatch.setattr("os.access", lambda p, m: Path(p) != page and able(p, m))
+    done = call(["report", str(lab.run_folder), "-o", str(page)])
+    assert done.returncode == 2 and "is not writable" in done.stderr
+    assert page.read_text() == "theirs"
+
+
+def test_a_run_without_its_latencies_or_a_part_of_its_order_is_unfinished(
+    lab: Lab,
+) -> None:
+    lab.suite(latency=True)
+    assert lab.call("run", "lab", "-n", "2").returncode == 0
+    assert not load_run(lab.run_folder).is_unfinished
+    texts = lab.measurements.read_text().splitlines(keepends=True)
+    timed = [json.loads(text)["pass"] == "latency" for text in texts]
+    lab.measurements.write_text("".join(compress(texts, [not t for t in timed])))
+    assert load_run(lab.run_folder).is_unfinished
+    second = [json.loads(text)["repetition"] == 2 for text in texts]
+    lab.measurements.write_text("".join(compress(texts, [not s for s in second])))
+    run = load_run(lab.run_folder)
+    order = tuple(unit for unit in run.plan.order if unit.repetition != 2)
+    assert replace(run, plan=replace(run.plan, order=order)).is_unfinished
