@@ -17,8 +17,10 @@ namespace {
     return value;                                                \
   }
 
+#define NAMED(flag, member) .name = #flag, .field = FIELD(member)
+
 // The flag of the same name as a field of Config.
-#define CONFIG(member) .name = #member, .field = FIELD(config.member)
+#define CONFIG(member) NAMED(member, config.member)
 
 #define PROCESS(member, its_help) \
   {.name = #member, .field = FIELD(member), .group = kProcess, .help = its_help}
@@ -42,8 +44,7 @@ namespace {
   {.name = #flag,                                      \
    .field = FIELD(config.member),                      \
    .group = its_group,                                 \
-   .help = its_help,                                   \
-   __VA_ARGS__,                                        \
+   .help = its_help __VA_OPT__(, ) __VA_ARGS__,        \
    .option = #flag,                                    \
    .option_if_set = true}
 
@@ -121,13 +122,9 @@ const Flag kFlags[] = {
     {CONFIG(num), .group = kWorkload,
      .help = "number of entries in the database", .range = {1, kMaxKeys},
      .option = "num"},
-    {.name = "reads",
-     .field = FIELD(reads),
-     .group = kWorkload,
+    {NAMED(reads, reads), .group = kWorkload,
      .help = "operations of a read benchmark; -1 means --num",
-     .range = {1, kMaxKeys, -1},
-     .option = "reads",
-     .by_benchmark = true,
+     .range = {1, kMaxKeys, -1}, .option = "reads", .by_benchmark = true,
      .option_value = OPTION(config.reads)},
     SECONDS(duration,
             "time limit of a benchmark; 0 means none. Without --reads, it "
@@ -139,38 +136,25 @@ const Flag kFlags[] = {
             kNothingLikeIt, true),
     SECONDS(warmup, "seconds of gets, seeks and mixes before they are measured",
             kNothingLikeIt, true),
-    {.name = "stream",
-     .field = FIELD(stream),
-     .group = kWorkload,
-     .help = kStreamHelp,
-     .choices = Streams,
-     .option = "stream",
+    {NAMED(stream, stream), .group = kWorkload, .help = kStreamHelp,
+     .choices = Streams, .option = "stream",
      .option_value = OPTION(std::string(StreamName(config.stream)))},
     {CONFIG(key_size), .group = kKeys, .help = "size of a key",
      .range = {KeyShape::kSmallest, KeyShape::kLargest}, .unit = "bytes each",
      .option = "key_size"},
-    {.name = "key_format",
-     .field = FIELD(key_format),
-     .group = kKeys,
+    {NAMED(key_format, key_format), .group = kKeys,
      .help = "decimal means digits with leading zeros; big and little mean "
              "8-byte integers in that byte order, padded with zero bytes",
-     .choices = KeyFormats,
-     .not_replayed = kNothingLikeIt,
+     .choices = KeyFormats, .not_replayed = kNothingLikeIt,
      .option = "key_format",
      .option_value = OPTION(std::string(KeyFormatName(config.key_format)))},
-    {.name = "key_distribution",
-     .field = FIELD(config.key_distribution),
-     .group = kKeys,
+    {CONFIG(key_distribution), .group = kKeys,
      .help = "distribution of random keys; empty means the benchmark's own",
-     .choices = KeyDistributions,
-     .not_replayed = kNothingLikeIt,
+     .choices = KeyDistributions, .not_replayed = kNothingLikeIt,
      .option = "key_distribution"},
-    {.name = "zipf_theta",
-     .field = FIELD(config.zipf_theta),
-     .group = kKeys,
+    {CONFIG(zipf_theta), .group = kKeys,
      .help = "exponent of the zipf and latest distributions",
-     .range = {0.01, 10},
-     .only_with = {"key_distribution", kByTheta},
+     .range = {0.01, 10}, .only_with = {"key_distribution", kByTheta},
      .option = "zipf_theta"},
     IF_SET(hotspot_data_fraction, hotspot.data, kKeys,
            "fraction of the records that is the hot spot: the first of the "
@@ -192,15 +176,13 @@ const Flag kFlags[] = {
      .range = {0, ValueSizes::kLargest, kNone, 1}, .unit = "bytes each",
      .option = "value_size", .by_benchmark = true,
      .option_value = OPTION(ValueSizeOf(benchmark, config))},
-    {.name = "value_size_distribution_type",
-     .field = FIELD(value_size_distribution_type),
+    {NAMED(value_size_distribution_type, value_size_distribution_type),
      .group = kValues,
      .help =
          "distribution of value sizes; pareto has the shape --value_k and a "
          "scale that makes --value_size the mean, or the scale "
          "--value_sigma if that is given",
-     .choices = SizeLaws,
-     .not_replayed = kNothingLikeIt,
+     .choices = SizeLaws, .not_replayed = kNothingLikeIt,
      .option = "value_size_distribution_type",
      .option_value = OPTION(std::string(SizeLawName(config.value_size_law)))},
     SIZE_BOUND(value_size_min, "smallest size; 0 derives it from --value_size"),
@@ -229,13 +211,10 @@ const Flag kFlags[] = {
          "that program's threads overwrite one another's keys in an unknown "
          "order, so no answer could be verified",
      .option = "threads"},
-    {.name = "rate",
-     .field = FIELD(config.rate_ops_per_sec),
-     .group = kPace,
+    {NAMED(rate, config.rate_ops_per_sec), .group = kPace,
      .help = "run an open loop of this many operations per second, at Poisson "
              "times, and print a histogram; 0 means a closed loop",
-     .range = {0.01, kBillion, 0},
-     .unit = "operations per second",
+     .range = {0.01, kBillion, 0}, .unit = "operations per second",
      .only_with = {"sine_mix_rate"}},
     {CONFIG(rate_share), .group = kPace,
      .help = "run an open loop at this share of the rate of the --warmup, "
@@ -264,35 +243,25 @@ const Flag kFlags[] = {
     {CONFIG(compression), .group = kEngine,
      .help = "compress entries if the engine has a codec",
      .option = "compression"},
-    {.name = "sync",
-     .field = FIELD(sync),
-     .group = kEngine,
+    {NAMED(sync, sync), .group = kEngine,
      .help = "make each write durable before it returns: --durability=durable",
-     .option = "sync",
-     .by_benchmark = true,
+     .option = "sync", .by_benchmark = true,
      .option_value =
          OPTION(DurabilityOf(benchmark, config) == Durability::kDurable)},
-    {.name = "durability",
-     .field = FIELD(durability),
-     .group = kEngine,
+    {NAMED(durability, durability), .group = kEngine,
      .help = "what a crash of the machine may cost: buffered means what the "
              "engine documents, even the whole database; consistent means the "
              "newest writes; durable means nothing that was acknowledged",
      .choices =
          [] { return Names(kDurabilityNames.begin(), kDurabilityNames.end()); },
-     .option = "durability",
-     .by_benchmark = true,
+     .option = "durability", .by_benchmark = true,
      .option_value =
          OPTION(std::string(DurabilityName(DurabilityOf(benchmark, config))))},
-    {.name = "mix_shares",
-     .field = FIELD(config.mix.mix_shares),
-     .group = kMix,
-     .help = "percentage of each operation of mix, such as "
-             "read:70,update:20,scan:10; the operations are read, missing "
-             "(get a key that was never present), scan, scanreverse, update "
-             "(put), readmodifywrite, insert and delete",
-     .option = "mix_shares",
-     .option_if_set = true},
+    IF_SET(mix_shares, mix.mix_shares, kMix,
+           "percentage of each operation of mix, such as "
+           "read:70,update:20,scan:10; the operations are read, missing (get "
+           "a key that was never present), scan, scanreverse, update (put), "
+           "readmodifywrite, insert and delete"),
     IF_SET(scan_length, mix.scan_length, kMix,
            "entries that a scan of mix visits", .range = kUpToAMillion,
            .unit = "entries"),
@@ -304,13 +273,12 @@ const Flag kFlags[] = {
            "largest such number: each scan has a length of its own; 0 means "
            "--scan_length entries each",
            .range = {0, 1'000'000}, .unit = "entries"),
-    IF_SET(scan_length_distribution, mix.scan_length_distribution, kMix,
-           "how these lengths are drawn; zipf is YCSB's generator, the "
-           "smallest most often",
-           .choices = [] { return Names{"uniform", "zipf"}; }),
-    {.name = "writeallfields",
-     .field = FIELD(config.mix.writeallfields),
-     .group = kYcsb,
+    IF_SET(
+        scan_length_distribution, mix.scan_length_distribution, kMix,
+        "how these lengths are drawn; zipf is YCSB's generator, the "
+        "smallest most often",
+        .choices = [] { return Names{"uniform", "zipf"}; }),
+    {NAMED(writeallfields, config.mix.writeallfields), .group = kYcsb,
      .help = "write the whole record in an update, without reading it first",
      .option = "writeallfields"},
     IF_SET(fieldcount, mix.fieldcount, kYcsb,
@@ -318,10 +286,11 @@ const Flag kFlags[] = {
            "update changes one field, so with two or more it reads the record "
            "first; 0 means ten in ycsba to ycsbf, as in YCSB, and one in mix",
            .range = {0, 1'000'000}),
-    IF_SET(insert_order, mix.insert_order, kYcsb,
-           "order in which ycsbload and inserts add keys: hashed means "
-           "random, each key once; ordered means ascending",
-           .choices = [] { return Names{"hashed", "ordered"}; }),
+    IF_SET(
+        insert_order, mix.insert_order, kYcsb,
+        "order in which ycsbload and inserts add keys: hashed means "
+        "random, each key once; ordered means ascending",
+        .choices = [] { return Names{"hashed", "ordered"}; }),
     PROCESS(db,
             "directory in which db_bench_ENGINE, the database, is created; its "
             "parent must exist; default: kvmatrix-UID in the directory for "
@@ -378,13 +347,9 @@ const Flag kFlags[] = {
     MIXGRAPH(mix_seek_ratio, kMixgraph, kNotNegative, "weight of scans"),
     MIXGRAPH(mix_max_scan_len, kMixgraph, kUpToAMillion,
              "largest scan length, in entries"),
-    {.name = "mix_max_value_size",
-     .field = FIELD(config.mix.mixgraph.mix_max_value_size),
-     .group = kMixgraph,
-     .help = "largest value size",
-     .range = kValueBytes,
-     .unit = "bytes each",
-     .option = "mix_max_value_size",
+    {NAMED(mix_max_value_size, config.mix.mixgraph.mix_max_value_size),
+     .group = kMixgraph, .help = "largest value size", .range = kValueBytes,
+     .unit = "bytes each", .option = "mix_max_value_size",
      .option_if_set = true},
     MIXGRAPH(sine_mix_rate, kSwing, {},
              "run an open loop at a * sin(b * t + c) + d operations per second "
@@ -400,6 +365,7 @@ const Flag kFlags[] = {
 #undef MIXGRAPH
 #undef IF_SET
 #undef SIZE_BOUND
+#undef NAMED
 #undef OPTION
 #undef FIELD
 
