@@ -70,7 +70,7 @@ def test_a_commit_against_itself_is_measured_as_one_build(
     repository.commit("honest")
     result = repository.compare("HEAD", "HEAD")
     assert result.returncode == 0, result.stderr
-    [measured] = [line for line in repository.log if line.startswith("kvmatrix ab")]
+    [measured] = [line for line in repository.log if line.startswith("kvmatrix ab lab")]
     assert " --aa" in measured
     assert "--b " not in measured
 
@@ -201,10 +201,10 @@ def test_a_build_can_be_any_command_in_any_repository(repository: Repository) ->
     options = ("--repository", str(other), "--build", BUILD)
     result = repository.compare(base, new, *options, "--build-only")
     assert result.returncode == 0, result.stderr
-    assert not any(line.startswith("kvmatrix ab") for line in repository.log)
+    assert not any(line.startswith("kvmatrix ab lab") for line in repository.log)
     result = repository.compare(base, new, *options)
     assert result.returncode == 1, result.stderr
-    [measured] = [line for line in repository.log if line.startswith("kvmatrix ab")]
+    [measured] = [line for line in repository.log if line.startswith("kvmatrix ab lab")]
     trees = repository.root / "build/commits"
     assert f"--a {trees / base}.build " in measured
     assert f"--b {trees / new}.build " in measured

@@ -188,7 +188,7 @@ def test_the_steps_compare_two_commits_as_on_a_pull_request(
     assert done.code == 1, done.output
     assert "::error title=regressed%3A alpha/base/fillrandom::" in done.output
     assert "alpha/base/fillrandom" in summary.read_text()
-    [ab_call] = [line for line in repository.log if line.startswith("kvmatrix ab")]
+    [ab_call] = [line for line in repository.log if line.startswith("kvmatrix ab lab")]
     assert "--seed 7 -k */*/fillrandom" in ab_call
     artifacts = repository.root / "build/ci"
     assert len(list((artifacts / "history").glob("*-ab-lab.json"))) == 1
