@@ -27,9 +27,9 @@ from tests.builders import (
     synthetic_run,
 )
 from tests.builders.regime_records import REGIME, figures_of
-from tests.configuration.test_ycsb_workload import core
 from tests.durability.strange_disks import DESCRIPTION
 from tests.formats.test_kept_files import GO, NEW_FORM, TABLE
+from tests.formats.test_ycsb_workload import core
 from tests.hostile.json_tokens import written
 from tests.hostile.material import FilePart, Material
 from tests.hostile.toml_inputs import configs, lab

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scripts.machine.system_access import SystemAccess
-from tests.configuration.test_ycsb_workload import CORE, core
+from tests.formats.test_ycsb_workload import CORE, core
 from tests.places import BUILD
 from tests.support.command_line import call
 
