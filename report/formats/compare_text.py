@@ -105,7 +105,7 @@ def header(compared: ComparedRuns) -> list[tuple[str, str]]:
     if drift := unchanged_builds_drift(compared):
         middle, most, cells = drift
         drift_text = (
-            f"{cells} cells with identical executables changed by"
+            f"{numbers.count(cells, 'cell')} with identical executables changed by"
             f" {numbers.signed(middle)} (median, at most {numbers.signed(most)}); that"
             " is machine drift or chance"
         )

@@ -218,7 +218,9 @@ def _undecided(
         done, planned, stage = len(cell.confirm), rule.confirm_rounds, CONFIRM
     needed = rule.rounds_to_confirm(suspected) if suspected else 0
     if done >= max(planned, 1) and done < needed:
-        shortfall = f"{done} rounds cannot confirm any of {suspected} suspects"
+        shortfall = (
+            f"{numbers.count(done, 'round')} cannot confirm any of {suspected} suspects"
+        )
         return Verdict.INCONCLUSIVE, f"{shortfall}; use --confirm-rounds {needed}"
     if done >= max(planned, 1):
         return None, ""

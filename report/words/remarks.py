@@ -80,8 +80,8 @@ def signed_warnings(
     """Return what weakens a rate, findings and disturbances, each with its mark."""
     signed = [(SUSPECT, text) for text in row.findings]
     if row.summary and row.disturbed and Said.DISTURBED not in said:
-        total = len(row.repetitions) + len(row.timed)
-        text = f"disturbed in {len(row.disturbed)} of {total} repetitions"
+        total = numbers.count(len(row.repetitions) + len(row.timed), "repetition")
+        text = f"disturbed in {len(row.disturbed)} of {total}"
         signed.append((DISTURBED, text))
     return signed
 

@@ -41,7 +41,10 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
     complete = begun - failed - partial
     rows = [row for _, row in comparison.ranked_rows]
     badges = [
-        Badge(f"{complete} of {len(cells)} cells complete", complete < len(cells)),
+        Badge(
+            f"{complete} of {numbers.count(len(cells), 'cell')} complete",
+            warns=complete < len(cells),
+        ),
         *(Badge(text) for text in _settings(run)),
         Badge(
             f"median of {run.plan.repetitions}"
@@ -194,7 +197,7 @@ def _settings(run: Run) -> list[str]:
     if sizes := _sizes(run):
         texts.append(", ".join(sizes))
     if _is_count(first.get("num")):
-        texts.append(f"{int(first['num']):,} entries")
+        texts.append(numbers.count(int(first["num"]), "entry", "entries"))
     return texts + _unusual(run)
 
 

@@ -200,3 +200,18 @@ def test_a_page_links_to_an_engine_and_says_its_language(tmp_path: Path) -> None
     page = report_page.render(run_of(tmp_path / "new", plan, []))
     assert page.count(f'href="{address}"') == 2  # on its card, and where it was built
     assert page.count("Zig") >= 2
+
+
+def test_one_of_anything_is_not_called_several(tmp_path: Path) -> None:
+    """A run of one engine, one chart and one repetition over one entry."""
+    flags = {**synthetic_run.FLAGS, "num": 1}
+    scenarios = [("baseline", "Baseline", {"fillseq": 8.0e5})]
+    plan = synthetic_run.plan(synthetic_run.ENGINES[:1], scenarios, 1, flags=flags)
+    lines = [
+        synthetic_run.disturbed(line, "a mark") for line in synthetic_run.lines(plan)
+    ]
+    run = run_of(tmp_path, plan, lines)
+    several = r"\b1 (?:cell|chart|repetition|entrie|engine|run|round|thread|sample)s\b"
+    for text in (report_page.render(run), markdown.render(run)):
+        shown = re.sub(r"<[^>]*>", "", text.replace("\N{NO-BREAK SPACE}", " "))
+        assert re.findall(several, shown) == []
