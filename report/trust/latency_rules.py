@@ -64,7 +64,8 @@ def open_loop_offered(record: Record, context: Context) -> str:
     if loop is None or calls < _MANY_CALLS:
         return ""
     rate, offered = loop["rate_ops_per_sec"], loop["offered_ops_per_sec"]
-    slack = max(_MOST_OFF, _MOST_SIGMAS / math.sqrt(calls))
+    # Each thread of earlier executables had a schedule of its own.
+    slack = max(_MOST_OFF, _MOST_SIGMAS * math.sqrt(context.threads / calls))
     if math.isclose(offered, rate, rel_tol=slack):
         return ""
     return f"{offered:,.0f} ops/s offered, but {rate:,.0f} requested"

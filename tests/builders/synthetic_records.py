@@ -248,6 +248,7 @@ def offered(record: Mapping[str, Any], rate: float) -> Record:
     """Return the same of an open loop at this rate, which it may be too slow for."""
     if record["ops"] * 1e9 / record["loop_ns"] < rate:
         variant = open_loop(record, saturated=True)
+        variant["open_loop"]["offered_ops_per_sec"] = rate
     else:
         variant = open_loop(retimed(record, round(record["ops"] * 1e9 / rate)))
     variant["open_loop"]["rate_ops_per_sec"] = rate
