@@ -25,7 +25,7 @@ namespace kvmatrix {
 inline constexpr int kSchema = 3;
 // Raised when results are no longer comparable with those of earlier versions;
 // CONTRIBUTING.md says when that is.
-inline constexpr int kMethod = 3;
+inline constexpr int kMethod = 4;
 
 // ok; the engine cannot run it; an answer was wrong; anything else failed.  The
 // last two make the process end with status 1.

@@ -34,7 +34,7 @@ SCHEMA = 3
 # Results of all earlier methods can still be read.  1: settling compacted everything,
 # and threads waited for each other's keys.  2: some engines in other languages were
 # given 64 keys in one call.
-METHOD = 3
+METHOD = 4
 _TIME_OF_NAME = re.compile(r"(\d{8}-\d{6})-")
 # Status of a line that failed as the configuration declares of its engine.
 KNOWN_FAILURE = "known failure"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 Document = dict[str, Any]
-METHOD = 3
+METHOD = 4
 
 _RULEBOOK = Path(__file__).parents[2] / "report/terms/rulebook.json"
 COMMON_FLAGS = json.loads(_RULEBOOK.read_text())["common_flags"]

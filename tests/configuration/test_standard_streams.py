@@ -100,5 +100,5 @@ def test_a_full_disk_is_reported_as_such(tmp_path: Path, engine: str) -> None:
     done = shell(line, executable, "--describe")
     assert done.returncode == 1
     assert done.stderr.startswith(f"{executable.name}: cannot use 16 MiB in {tmp_path}")
-    assert done.stderr.endswith("choose another TMPDIR: File too large\n")
+    assert "choose another TMPDIR: File too large" in done.stderr
     assert not list(tmp_path.iterdir())

@@ -125,7 +125,7 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
         ({"engine": "../etc"}, "engine"),
         ({"run": "another"}, "-synthetic; the run is damaged: restore"),
         ({"method": 4}, "method 4"),
-        ({"method": 2}, "method 2 in a run of method 3"),
+        ({"method": 2}, "method 2 in a run of method 4"),
         ({"schema": ...}, "not a kvmatrix document: 'schema' is missing"),
         ({"schema": 4}, "schema 4"),
         ({"schema": 1}, "schema 1 in a run of schema 3"),
