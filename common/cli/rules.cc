@@ -227,10 +227,8 @@ Problem FixedScans(const Config& config) {
 }
 
 Problem TwoLengths(const Config& config) {
-  if (config.mix.max_scan_length == 0 ||
-      !config.set_flags.contains("scan_length")) {
-    return "";
-  }
+  const bool has_fixed = config.set_flags.contains("scan_length");
+  if (config.mix.max_scan_length == 0 || !has_fixed) return "";
   return "cannot be used with --max_scan_length; leave one of them out";
 }
 
@@ -344,12 +342,10 @@ constexpr Rule kRules[] = {
 
 // The executable would notice it only when the database is filled.
 Problem NotLoaded(const Benchmark& benchmark, const Config& config) {
-  constexpr std::string_view kLoad = "ycsbload";
-  if (benchmark.fill != kLoad || config.after.empty()) return "";
+  if (benchmark.fill != "ycsbload" || config.after.empty()) return "";
   const std::string first(config.after.front().benchmark->name);
-  if (first == kLoad) return "";
-  return "begins with " + first + ", but " + std::string(benchmark.name) +
-         " needs a database that ycsbload filled";
+  if (first == benchmark.fill) return "";
+  return "begins with " + first + ", but must begin with ycsbload";
 }
 
 constexpr BenchmarkRule kBenchmarkRules[] = {

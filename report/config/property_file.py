@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from report.config.toml_table import ConfigError, short_path
-from report.terms.encoding import bounded_content, decoded
+from report.terms.encoding import bounded_content, decoded, reason_of
 from report.terms.limits import MOST_CONFIG_BYTES, MOST_ITEMS
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -35,7 +35,7 @@ def read_properties(file: Path) -> tuple[dict[str, Property], bytes]:
         content = bounded_content(file, MOST_CONFIG_BYTES)
         text = decoded(content, is_latin=True)
     except OSError as error:
-        raise ConfigError(name, "", f"cannot read: {error.strerror}") from error
+        raise ConfigError(name, "", f"cannot read: {reason_of(error)}") from error
     except ValueError as error:
         raise ConfigError(name, "", str(error)) from error
     if "\0" in text:

@@ -17,15 +17,12 @@ from report.terms import titles
 from report.terms.class_stamp import KnownClass
 from report.terms.regime import STEADY_WINDOWS, Regime
 from report.terms.rulebook import (
-    LEVELS,
     SETTLED,
     STATES,
     UNSETTLED,
     Benchmark,
     Flag,
     Flags,
-    flag_of,
-    process_flags,
 )
 
 # Schema of new runs; all earlier schemas can still be read.
@@ -123,20 +120,6 @@ class Engine:
     def benchmark(self, name: str) -> Benchmark | None:
         """Return a benchmark as the executable describes it; None if it does not."""
         return self.description.benchmarks.get(name) if self.description else None
-
-    def preparation_flags(self, benchmark: Benchmark, flags: Flags) -> dict[str, Flag]:
-        """Return the flags of a process that prepares a database.
-
-        It has the weakest durability that the engine offers, since nothing of it waits
-        for the disk: the file system is synchronised when the database is finished.
-        """
-        selected = process_flags(benchmark, flags, measured=False)
-        level = self.description.fill_level if self.description else LEVELS[0]
-        wanted = LEVELS[-1] if flags.get("sync") else str(flag_of(flags, "durability"))
-        if LEVELS.index(level) < LEVELS.index(wanted):
-            selected.pop("sync", None)
-            selected["durability"] = level
-        return selected
 
     def definition(self, benchmark: str) -> Mapping[str, object]:
         """Return the keys that decide a benchmark's work; {} if it is unknown."""

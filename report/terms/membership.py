@@ -28,5 +28,9 @@ def check_plan(written: Mapping[str, Any], plan: Mapping[str, Any], place: str) 
     """Raise ResultsError unless a line or a document names the checksum of its plan."""
     if KEY in plan and KEY not in written:
         raise ResultsError(f"{place}: {KEY!r} is missing")
+    if KEY in written and KEY not in plan:
+        raise ResultsError(
+            f"{place}: has a checksum, but its plan in run.json or ab.json has none"
+        )
     if written.get("plan") != plan.get(KEY):
         raise ResultsError(f"{place}: belongs to another plan than the one in the run")

@@ -17,7 +17,7 @@ from report.model.run import Cell, Run
 from report.stats import repetition_stats
 from report.terms import titles
 from report.terms.class_stamp import stamps_of
-from report.terms.machine_facts import lasting, varying
+from report.terms.machine_facts import ALLOTTED, lasting, varying
 from report.terms.rulebook import FLAGS, PACES, Flags, option_text
 from report.verdict import control
 
@@ -108,9 +108,10 @@ def of_run(run: Run) -> ComparableRun:
         }
         noise = twice.share(name.scenario, name.benchmark)
         cells[str(name)] = _cell(name, cell, engines[name.engine], settings, noise)
-    machine: dict[str, object]
     facts = run.plan.machine
     machine = {f"machine: {key}": value for key, value in lasting(facts).items()}
+    allotted = (f"machine: {fact}" for fact in ALLOTTED)  # earlier runs lack them
+    known = {name: machine.pop(name) for name in allotted if name in machine}
     if run.plan.machines:
         machine["machines"] = ", ".join(run.plan.machines)
     return ComparableRun(
@@ -121,6 +122,7 @@ def of_run(run: Run) -> ComparableRun:
         repetitions=run.plan.repetitions,
         machine=build_facts.machine_line(run.plan),
         builds={b.engine.name: dict(b.facts) for b in build_facts.builds(run)},
+        known=known,
         suite=run.plan.suite.name,
         options=_options(run),
         context=varying(facts),

@@ -16,7 +16,6 @@ from report.model.judgement import Judgement, Verdict
 from report.model.run import Run
 from report.stats.shifts import as_share
 from report.stats.two_run_decision import Limits, beyond_unchanged, judge
-from report.terms.machine_facts import ALLOTTED
 from report.verdict.comparable_run import ComparableRun, SampledCell, of_run
 
 _CELLS = "cells"
@@ -189,7 +188,7 @@ def compare_sources(
     limits = limits or Limits()
     differences = (
         *_of_mappings("", {"kind": base.kind}, {"kind": new.kind}),
-        *_of_mappings("", *_recorded(base.identity, new.identity)),
+        *_of_mappings("", base.identity, new.identity),
         *_of_shared("", base.known, new.known),
         *_of_cells(base, new),
     )
@@ -209,16 +208,6 @@ def compare_sources(
     cells = _beyond_unchanged(cells)
     varied = tuple(_of_shared("", base.context, new.context))
     return ComparedRuns(base, new, limits, _with_q(cells), changes, varied)
-
-
-def _recorded(*identities: Mapping[str, object]) -> list[dict[str, object]]:
-    """Return identities without facts of machines that an earlier run lacks."""
-    late = {
-        name
-        for name in (f"machine: {fact}" for fact in ALLOTTED)
-        if not all(name in identity for identity in identities)
-    }
-    return [{k: v for k, v in of.items() if k not in late} for of in identities]
 
 
 def _of_mappings(

@@ -53,7 +53,6 @@ def run(
 
     \b
     Examples:
-      scripts/kvmatrix run quick
       scripts/kvmatrix run quick -e leveldb,sqlite3 -s baseline -n 5
       scripts/kvmatrix run leveldb-2011 --data-dir /mnt/ssd --dry-run
       scripts/kvmatrix run leveldb-2011 -n 9 --shard 1/3   # on the first of three

@@ -29,6 +29,7 @@ from scripts.planning.executable import (
     Step,
     flag_arguments,
     history_of,
+    preparation_flags,
 )
 from scripts.planning.order import ScheduledRepetition
 from scripts.regime.memory_group import MemoryGroup
@@ -236,7 +237,7 @@ def flags_of(plan: Plan, call: DriverCall) -> dict[str, Flag]:
     flags = plan.flags(call.cell)
     if call.measured or call.benchmark == AUDIT:
         return process_flags(benchmark, flags, call.measured)
-    flags = engine.preparation_flags(benchmark, flags)
+    flags = preparation_flags(engine, benchmark, flags)
     if engine.description and JIT_WARMUP in engine.description.flags:
         flags[JIT_WARMUP] = False  # a fill is not timed; the opening by an audit is
     return flags

@@ -39,7 +39,7 @@ SUITE = options.stacked(
         "-P",
         "--properties",
         "property_files",
-        type=click.Path(path_type=Path),
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
         multiple=True,
         metavar="FILE",
         help="Measure the workload of this YCSB property file, e.g. -P workloads/a;"

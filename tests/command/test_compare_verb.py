@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from report.exchange import google_benchmark
+from report.model.plan import METHOD
 from report.trust.judge import load_run
 from tests.builders import two_runs
 from tests.builders.two_runs import ALPHA, BETA, scaled
@@ -243,7 +244,7 @@ DAMAGE: dict[str, tuple[str, Callable[[str], str]]] = {
     ),
     "later method": (
         "run.json",
-        lambda text: text.replace('"method": 3', '"method": 4', 1),
+        lambda text: text.replace(f'"method": {METHOD}', f'"method": {METHOD + 1}', 1),
     ),
 }
 

@@ -191,7 +191,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "recordings": (0, "recordings: 0 is too small"),
     "states": (100_001, "states: 100001 is too large"),
     "shutdowns": (1.5, "shutdowns: 1.5 is not valid; expected an integer"),
-    "kills": ("2", "kills: '2' is not valid; expected an integer from 1"),
+    "kills": ("two", "kills: 'two' is not valid; expected an integer from 1"),
     "kill": (2, "unknown key 'kill'"),
 }
 

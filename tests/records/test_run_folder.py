@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from report.model.plan import CellName
+from report.model.plan import METHOD, CellName
 from report.model.run import NOT_MEASURED, Run
 from report.model.run_folder import read_measurements
 from report.page import report_page
@@ -124,8 +124,8 @@ def test_a_torn_last_line_is_a_flag(folder: Path) -> None:
         ({"engine": "delta"}, "not in the plan"),
         ({"engine": "../etc"}, "engine"),
         ({"run": "another"}, "-synthetic; the run is damaged: restore"),
-        ({"method": 4}, "method 4"),
-        ({"method": 2}, "method 2 in a run of method 4"),
+        ({"method": METHOD + 1}, f"method {METHOD + 1}"),
+        ({"method": 2}, f"method 2 in a run of method {METHOD}"),
         ({"schema": ...}, "not a kvmatrix document: 'schema' is missing"),
         ({"schema": 4}, "schema 4"),
         ({"schema": 1}, "schema 1 in a run of schema 3"),

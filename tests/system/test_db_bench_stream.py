@@ -190,9 +190,10 @@ def test_found_counts_are_reported_like_db_bench(tmp_path: Path) -> None:
 def test_differences_are_reported_once_and_not_to_programs(tmp_path: Path) -> None:
     names = "--benchmarks=fillsync,fillrandom,readrandom,readrandom"
     _, stderr, _ = db_bench("null", tmp_path, "--num=2000", names)
-    messages = stderr.splitlines()
-    assert len(messages) == len(set(messages)) == 5
-    assert messages[-1].startswith("note: --stream=leveldb uses")
+    (message,) = stderr.splitlines()
+    differences = message.split("; ")
+    assert len(differences) == len(set(differences)) > 1
+    assert "--stream=leveldb" in message
     assert db_bench("null", tmp_path, "--num=2000", names, *SMALL[1:])[1] == ""
     file = f"--json={tmp_path / 'lines.jsonl'}"
     assert db_bench("null", tmp_path, "--num=2000", names, file)[1] == ""

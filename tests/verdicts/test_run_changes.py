@@ -140,7 +140,7 @@ def test_differing_conditions_are_refused_with_both_values(
 def test_runs_of_different_methods_are_refused(tmp_path: Path) -> None:
     base, new = (run(tmp_path / name, unchanged) for name in (BASE, NEW))
     new = replace(new, plan=replace(new.plan, method=1))
-    assert refused(base, new) == ["method: 3 in base, 1 in new"]
+    assert refused(base, new) == [f"method: {base.plan.method} in base, 1 in new"]
 
 
 def test_paces_and_set_defaults_decide_nothing(tmp_path: Path) -> None:
