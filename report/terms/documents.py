@@ -270,7 +270,7 @@ def _problem(error: JsonSchemaValueException) -> str:
     problem = error.message.removeprefix(f"{error.name} ")
     if error.rule in _BOUNDS:
         problem = f"must be {_BOUNDS[error.rule]} {accepted}"
-    return _short(f"{shown(value)} {problem}")
+    return short(f"{shown(value)} {problem}")
 
 
 def shown(value: object) -> str:
@@ -342,7 +342,7 @@ def _is_extreme(value: object) -> bool:
 def _key_of(document: Any, is_odd: Callable[[object], bool]) -> str:
     """Return the key of the first odd value for a message, or ""."""
     keys = _keys_of_odd(document, is_odd)
-    return _short(visible(".".join(keys))) if keys else ""
+    return short(visible(".".join(keys))) if keys else ""
 
 
 def _keys_of_odd(value: Any, is_odd: Callable[[object], bool]) -> list[str]:
@@ -380,10 +380,11 @@ def _reason(error: ValueError) -> str:
     """Return why a text is not accepted, without Python's advice to programmers."""
     if "set_int_max_str_digits" in str(error):
         return "an integer that is too large"
-    return _short(str(error))
+    return short(str(error))
 
 
-def _short(reason: str) -> str:
+def short(reason: str) -> str:
+    """Return a reason without its middle if it is long."""
     if len(reason) <= _REASON_CHARS:
         return reason
     return f"{reason[: _REASON_CHARS // 2]} ... {reason[-_REASON_CHARS // 2 :]}"

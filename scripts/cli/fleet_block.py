@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from report.terms.documents import ResultsError
+from report.terms.documents import ResultsError, short, shown
 from scripts.cli.exit_codes import exit_code_of, outcome_of
 from scripts.fleet.block_jobs import node_name
 from scripts.fleet.fleet_folder import Fleet, read_fleet
@@ -55,11 +55,11 @@ def check_words(fleet: Fleet) -> None:
         return
     place = f"{fleet.path / FLEET}: words"
     if verb not in _VERBS:
-        raise ResultsError(f"{place}: unknown verb {verb!r}; expected run or ab")
+        raise ResultsError(f"{place}: unknown verb {shown(verb)}; expected run or ab")
     try:
         selecting = selecting_words(verb_of(verb), words)
     except click.UsageError as error:
-        raise ResultsError(f"{place}: {error.message}") from None
+        raise ResultsError(f"{place}: {short(error.message)}") from None
     if selecting != tuple(words):
         other = next((w for w in words if w not in selecting), " ".join(words))
         raise ResultsError(f"{place}: {other!r} does not select what is measured")

@@ -102,6 +102,7 @@ requestdistribution=zipfian
 """,
     "old.txt": _STAT_LINES,
     "new.txt": _STAT_LINES,
+    "kept/v1.txt": _STAT_LINES,
 }
 # Words in capitals and names of runs, which stand for what the reader has.
 _RUN = re.compile(r"(results/)?(RUN\d?|BASE|NEW|20\d{6}(-[\w-]*)?)")
