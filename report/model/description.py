@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from report.terms.rulebook import LEVELS, Benchmark, recorded
+from report.terms.rulebook import (
+    LEVELS,
+    Benchmark,
+    Flag,
+    Flags,
+    flag_of,
+    process_flags,
+    recorded,
+)
 
 # Keys of a benchmark that are only for people and do not affect the work.
 _FOR_PEOPLE = ("summary", "unsupported")
@@ -97,3 +105,20 @@ class Description:
         entry: Mapping[str, object]
         entry = next((b for b in entries if b["name"] == benchmark), {})
         return {key: value for key, value in entry.items() if key not in _FOR_PEOPLE}
+
+
+def preparation_flags(
+    described: Description | None, benchmark: Benchmark, flags: Flags
+) -> dict[str, Flag]:
+    """Return the flags of a process that prepares a database.
+
+    It has the weakest durability that the engine offers, since nothing of it waits for
+    the disk: the file system is synchronised when the database is finished.
+    """
+    selected = process_flags(benchmark, flags, measured=False)
+    level = described.fill_level if described else LEVELS[0]
+    wanted = LEVELS[-1] if flags.get("sync") else str(flag_of(flags, "durability"))
+    if LEVELS.index(level) < LEVELS.index(wanted):
+        selected.pop("sync", None)
+        selected["durability"] = level
+    return selected

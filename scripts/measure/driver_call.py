@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from report.model.description import preparation_flags
 from report.model.plan import CellName, Engine, Plan, repetition_seed
 from report.model.record import Record
 from report.terms.limits import MOST_ANSWER_BYTES
@@ -29,7 +30,6 @@ from scripts.planning.executable import (
     Step,
     flag_arguments,
     history_of,
-    preparation_flags,
 )
 from scripts.planning.order import ScheduledRepetition
 from scripts.regime.memory_group import MemoryGroup
@@ -237,7 +237,7 @@ def flags_of(plan: Plan, call: DriverCall) -> dict[str, Flag]:
     flags = plan.flags(call.cell)
     if call.measured or call.benchmark == AUDIT:
         return process_flags(benchmark, flags, call.measured)
-    flags = preparation_flags(engine, benchmark, flags)
+    flags = preparation_flags(engine.description, benchmark, flags)
     if engine.description and JIT_WARMUP in engine.description.flags:
         flags[JIT_WARMUP] = False  # a fill is not timed; the opening by an audit is
     return flags

@@ -9,7 +9,7 @@ from report.model.plan import METHOD, SCHEMA, CellName, Engine, Plan
 from report.terms.documents import ResultsError, parse_object, validate
 from report.terms.encoding import reason_of
 from report.terms.limits import MOST_ANSWER_BYTES
-from report.terms.rulebook import LEVELS, Benchmark, Flag, Flags, flag_of, process_flags
+from report.terms.rulebook import Flag, Flags
 from report.terms.text_table import one_line
 from scripts.machine.child_process import Executor, ProcessResult
 from scripts.planning.engine_program import Program
@@ -129,20 +129,3 @@ def history_of_cell(plan: Plan, cell: CellName) -> tuple[Step, ...]:
     """Return the fills of a cell's database; one thread does each of them."""
     start = plan.start(cell)
     return tuple((name, ()) for name in start.fill) if start else ()
-
-
-def preparation_flags(
-    engine: Engine, benchmark: Benchmark, flags: Flags
-) -> dict[str, Flag]:
-    """Return the flags of a process that prepares a database.
-
-    It has the weakest durability that the engine offers, since nothing of it waits for
-    the disk: the file system is synchronised when the database is finished.
-    """
-    selected = process_flags(benchmark, flags, measured=False)
-    level = engine.description.fill_level if engine.description else LEVELS[0]
-    wanted = LEVELS[-1] if flags.get("sync") else str(flag_of(flags, "durability"))
-    if LEVELS.index(level) < LEVELS.index(wanted):
-        selected.pop("sync", None)
-        selected["durability"] = level
-    return selected

@@ -12,6 +12,7 @@ from report.config.config_types import (
     SuiteConfig,
 )
 from report.config.toml_table import ConfigError
+from report.model.description import preparation_flags
 from report.model.plan import (
     CONTROL,
     CellGroup,
@@ -33,7 +34,7 @@ from report.terms.rulebook import (
     process_flags,
 )
 from scripts.planning.device_size import on_named_device, with_devices
-from scripts.planning.executable import Refusal, preparation_flags
+from scripts.planning.executable import Refusal
 from scripts.planning.order import shuffled_order
 from scripts.planning.settings import place_of, resolve_flags
 from scripts.regime.named_device import NamedDevice
@@ -263,7 +264,7 @@ def _check(
     pairs += [(known[name], False) for name in every_fill if name in known]
     by_flags: dict[str, tuple[Flags, list[str]]] = {}
     for benchmark, is_measured in pairs:
-        selected: Flags = preparation_flags(engine, benchmark, flags)
+        selected: Flags = preparation_flags(engine.description, benchmark, flags)
         if is_measured:
             selected = process_flags(benchmark, flags, measured=True)
         fills = fill or (benchmark.fill,)

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 
+from report.model.description import preparation_flags
 from report.model.plan import CellGroup, CellName, Plan
 from report.model.record import Record
 from report.terms.documents import canonical
 from report.terms.rulebook import UNKNOWN
-from scripts.planning.executable import preparation_flags
 
 MOST_IN_VAIN = 8
 ONE_OF = 16
@@ -74,7 +74,7 @@ def _units(plan: Plan, cells: Sequence[int]) -> list[list[int]]:
         if start:
             engine, own = plan.engine(cell.engine), plan.flags(cell)
             fills = (engine.benchmark(name) or UNKNOWN for name in start.fill)
-            flags = [preparation_flags(engine, fill, own) for fill in fills]
+            flags = [preparation_flags(engine.description, fill, own) for fill in fills]
             shared = [cell.engine, asdict(start), flags]
         groups.setdefault(canonical(shared), []).append(index)
     return list(groups.values())
