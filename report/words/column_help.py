@@ -5,6 +5,8 @@ The page explains them once, so that the tables can have short titles.
 
 from __future__ import annotations
 
+from report.terms.class_stamp import CLASSES, PROOF_MEANINGS
+
 Columns = tuple[tuple[str, str], ...]  # title and meaning
 
 PERCENTILES: Columns = (
@@ -134,6 +136,7 @@ EXPLAINED: tuple[tuple[str, Columns], ...] = (
     ("Time by phase", WORK),
     ("Deferred work", LATER),
     ("Durability", DURABILITY),
+    ("Classes of durability", (*CLASSES, *PROOF_MEANINGS)),
     ("Processors", PROCESSORS),
     ("Limits", LIMITS),
     ("Memory and disk", MEMORY),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import Any
 
-from report.model.build_facts import text_of
+from report.model.build_facts import started, text_of
 from report.model.plan import Engine, Plan, Scenario
 from report.model.run import Measurement, Run
 from report.published import published_figures
@@ -170,6 +170,13 @@ def _selectable(run: Run, engines: str) -> list[str]:
     """Return the engines without duplicates, the control by its engine's name."""
     twins = {e.name: e.twin_of for e in run.plan.engines if e.twin_of}
     return list(dict.fromkeys(twins.get(name, name) for name in engines.split(",")))
+
+
+def power_cuts(plan: Plan) -> str:
+    """Return in which runs, and when, the power was cut; "" if in none."""
+    cut = {known.run for of in plan.engines for known in of.passports.values()}
+    when = [f"{name} ({at})" if (at := started(name)) else name for name in sorted(cut)]
+    return ", ".join(when)
 
 
 def time_shares(run: Run) -> list[Share]:

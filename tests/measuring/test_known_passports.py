@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from report.durability.durability_plan import PlannedSetting
+from report.page import report_page
+from report.terms.class_stamp import CLASSES, PROOF_MEANINGS
 from report.trust.judge import load_run
 from report.verdict.ab_judge import load_ab_run
 from tests.builders import synthetic_durability as synthetic
@@ -228,3 +230,12 @@ def test_both_sides_of_an_ab_run_have_the_class(lab: Lab) -> None:
             side.engine("one").passports["buffered"].stamp
             == "D3 found, D2 documented (10 states)"
         )
+
+
+def test_the_page_says_where_the_power_was_cut_and_what_classes_mean(lab: Lab) -> None:
+    tried(lab.results, BUFFERED)
+    assert known(lab) == FOUND
+    page = report_page.render(load_run(lab.run_folder))
+    assert OLD in page
+    for meaning in (*dict(CLASSES).values(), *dict(PROOF_MEANINGS).values()):
+        assert meaning in page
