@@ -41,7 +41,7 @@ TEST(PhasesTest, EachNameIsItsKind) {
 TEST(PhasesTest, AnythingElseIsRefusedWithItsWord) {
   for (const char* list :
        {"", ",", "single", "single:", "single:0", "single:-1", "single:1x",
-        "single: 1", "single:1000001", "single:99999999999999999999",
+        "single:1.5", "single:1000001", "single:99999999999999999999",
         "singles:1", ":1", "single:1,,close:1", "Single:1"}) {
     try {
       ParsePhases(list);
