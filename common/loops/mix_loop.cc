@@ -68,7 +68,7 @@ class MixLoop {
   bool Gets(Operation operation) const {
     return operation == Operation::kRead || operation == Operation::kGet ||
            operation == Operation::kReadModifyWrite ||
-           (operation == Operation::kUpdate && w_.mix->UpdatesGet());
+           (operation == Operation::kUpdate && updates_get_);
   }
 
   // Does the harness's work for an operation in advance.  A contended put
@@ -175,6 +175,7 @@ class MixLoop {
   const ThreadContext& w_;
   Session& session_;
   const std::unique_ptr<MixStream> stream_;
+  const bool updates_get_ = w_.mix->UpdatesGet();
   KeyBuffer key_;
   std::vector<char> value_;
   uint32_t version_ = 0;  // of the prepared value
