@@ -217,9 +217,10 @@ Json WriterJson(const std::optional<WriterResult>& writer) {
 Json SharesJson(const std::vector<Share>& shares) {
   Json json;  // null if there are none
   for (const Share& share : shares) {
-    json.push_back({{"what", share.what},
-                    {"share", share.observed},
-                    {"theory", share.expected}});
+    Json& entry = json.emplace_back(Json{{"what", share.what},
+                                         {"share", share.observed},
+                                         {"theory", share.expected}});
+    if (share.draws > 0) entry["draws"] = share.draws;
   }
   return json;
 }

@@ -79,8 +79,8 @@ std::vector<Share> GraphMix::Shares(uint64_t stream_seed,
   std::vector<Share> shares;
   AddTypeShares(means.types, counts, shares);
   if (ranges.total() > 0 && p.key_dist_a != 0 && p.key_dist_b != 0) {
-    shares.push_back(
-        {"hottest key range", in_hottest / all, means.hottest_range});
+    shares.push_back({"hottest key range", in_hottest / all,
+                      means.hottest_range, operations});
   }
   const double seeks = counts[static_cast<size_t>(Operation::kSeek)];
   if (seeks > 0) {

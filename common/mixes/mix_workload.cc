@@ -10,8 +10,8 @@ void AddTypeShares(const Weights& weights, const Weights& counts,
   for (size_t type = 0; type < kOperations; ++type) {
     if (weights[type] == 0 || all == 0) continue;
     const std::string name(OperationName(static_cast<Operation>(type)));
-    shares.push_back(
-        {name + " of all operations", counts[type] / all, weights[type]});
+    shares.push_back({name + " of all operations", counts[type] / all,
+                      weights[type], static_cast<uint64_t>(all)});
   }
 }
 

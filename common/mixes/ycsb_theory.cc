@@ -49,7 +49,8 @@ Share CheckedRecords::Result() const {
   std::string what = "hottest " + which_ + " of keys";
   if (chooser_.IsLatest()) what = "newest " + which_ + " of records";
   if (chooser_.request() == YcsbRequest::kHotspot) what = "hot spot";
-  return {what, hits_ / draws_, expected_ / draws_};
+  return {what, hits_ / draws_, expected_ / draws_,
+          static_cast<uint64_t>(draws_)};
 }
 
 double CheckedRecords::ShareNow() {

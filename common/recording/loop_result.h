@@ -48,6 +48,7 @@ struct Share {
   std::string what;
   double observed = 0;
   double expected = 0;
+  uint64_t draws = 0;  // that a share is one of; 0: an amount
 };
 
 }  // namespace kvmatrix

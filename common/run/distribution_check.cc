@@ -151,7 +151,7 @@ std::vector<Share> KeyShares(const KeyDraw& draw, uint64_t key_space,
     for (uint64_t i = 0; i < draws; ++i) hits += set.contains(keys.Next());
     shares.push_back({set.what,
                       static_cast<double>(hits) / static_cast<double>(draws),
-                      set.expected});
+                      set.expected, draws});
   }
   return shares;
 }

@@ -119,6 +119,7 @@ class ShareFigures(TypedDict):
     what: str
     share: float
     theory: float
+    draws: NotRequired[int]  # absent for amounts, and in old lines
 
 
 class LostFigures(TypedDict):

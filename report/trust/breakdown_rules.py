@@ -175,9 +175,10 @@ def shares_range(record: Record, context: Context) -> str:
 
 def shares(record: Record, context: Context) -> str:
     """Check that a drawn share agrees with theory, within chance."""
-    draws = min(_MOST_DRAWS, record["ops"] // context.threads) or 1
+    operations = min(_MOST_DRAWS, record["ops"] // context.threads) or 1
     for entry in record["shares"] or ():
         share, theory = entry["share"], entry["theory"]
+        draws = min(operations, entry.get("draws", operations))
         is_share = byte_bounds.most_of(entry["what"], context.flags) == 1
         if not is_share or not theory <= 1:
             continue

@@ -62,8 +62,9 @@ def stalls(total_ns: int, count: int = 101) -> Work:
     return SLOW.changed(line)
 
 
-def drawn(share: float, theory: float, what: str = "w") -> Work:
-    return READ.changed({"shares": [{"what": what, "share": share, "theory": theory}]})
+def drawn(share: float, theory: float, what: str = "w", **draws: int) -> Work:
+    entry = {"what": what, "share": share, "theory": theory, **draws}
+    return READ.changed({"shares": [entry]})
 
 
 def mixed(percent: int, reads: int) -> Work:
@@ -118,6 +119,9 @@ SCANS = "mean scan length, entries"
         (drawn(1, 1), OK),
         (drawn(0.6, 0.5), OK),
         (drawn(0.67, 0.5), "shares"),
+        (drawn(1, 0.5, draws=40), OK),
+        (drawn(0.7, 0.1, draws=99), "shares"),
+        (drawn(0.67, 0.5, draws=10**6), "shares"),
         (drawn(430.5, 400, "mean value size, bytes"), OK),
         (drawn(9e3, 1e4, SCANS), OK),
         (drawn(10_001, 1e4, SCANS), "shares-range"),
