@@ -1,12 +1,14 @@
 """The flags of the harness that do what YCSB's properties say."""
 
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from fractions import Fraction
 
 from report.config.property_file import Property
 from report.config.toml_table import ConfigError, unknown
 from report.config.ycsb_keys import PROPORTIONS
 from report.terms.rulebook import SCENARIO_FLAGS, Flag
+from report.terms.units import COUNT, SECONDS, UnitError, parse
 
 Properties = Mapping[str, Property]
 FlagsByKey = dict[str, tuple[Flag, str]]  # flag -> value, the key that decides it
@@ -18,6 +20,7 @@ _REQUESTS = {
     "exponential": "exponential",
     "sequential": "sequential",
 }
+_TIMES = ("maxexecutiontime", "warmuptime")  # in seconds
 _CLASSES = ("coreworkload", "core")
 _HASH_DIGITS = 19  # of nearly all hashes of a number in 64 bits
 _MOST_DIGITS = 30
@@ -53,10 +56,15 @@ def _records(properties: Properties, notes: list[str]) -> FlagsByKey:
     records = _count(properties, "recordcount", 0)
     if not records:
         raise _missing(properties, "recordcount", "the number of records of the load")
-    loaded = _count(properties, "insertcount", records)
-    if loaded > records:
-        raise _wrong(properties, "insertcount", f"is above recordcount, {records:,}")
-    key = "insertcount" if loaded != records else "recordcount"
+    start = _count(properties, "insertstart", 0)
+    loaded = _count(properties, "insertcount", max(records - start, 0))
+    if not 1 <= loaded <= records - start:
+        key = "insertcount" if "insertcount" in properties else "insertstart"
+        problem = f"leaves no records: insertstart + insertcount <= {records:,}"
+        raise _wrong(properties, key, f"{problem}, the recordcount, is expected")
+    key = next((key for key in ("insertcount", "insertstart") if key in properties), "")
+    if start:
+        notes.append(f"insertstart={start}: the {loaded:,} records are numbered from 0")
     order = _word(properties, "insertorder", "hashed")
     flags: FlagsByKey = {
         "num": (loaded, key),
@@ -245,14 +253,13 @@ def _number(properties: Properties, key: str, usual: Decimal | int) -> Decimal:
     """Return a number that is not negative."""
     if key not in properties:
         return Decimal(usual)
-    text = properties[key].value.strip()
     try:
-        number = Decimal(text) if len(text) <= _MOST_DIGITS else Decimal("nan")
-    except InvalidOperation:
-        number = Decimal("nan")
-    if not number.is_finite() or number < 0 or abs(number.adjusted()) > _MOST_DIGITS:
+        found = parse(properties[key].value, SECONDS if key in _TIMES else COUNT)
+    except UnitError:
+        found = Fraction(-1)
+    if not 0 <= found < 10**_MOST_DIGITS:
         raise _wrong(properties, key, "is not valid; expected a number of at least 0")
-    return number
+    return Decimal(found.numerator) / found.denominator
 
 
 def _count(properties: Properties, key: str, usual: int) -> int:
@@ -274,4 +281,5 @@ def _wrong(properties: Properties, key: str, problem: str) -> ConfigError:
 def _missing(properties: Properties, key: str, what: str) -> ConfigError:
     place = next((p.place for p in properties.values()), "-p")
     file = place.partition(": line ")[0]
-    return ConfigError(file, "", f"{key} is missing; add it, or -p {key}=N: {what}")
+    fault = "is 0; raise" if key in properties else "is missing; add"
+    return ConfigError(file, "", f"{key} {fault} it, or -p {key}=N: {what}")

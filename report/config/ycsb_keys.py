@@ -24,8 +24,8 @@ _ALIASES = {
     "key_prefix": "keyprefix",
 }
 UNDERSTOOD = (
-    *("recordcount", "operationcount", "insertcount", "maxexecutiontime"),
-    *("threadcount", "target", "warmuptime", "dotransactions", "workload"),
+    *("recordcount", "operationcount", "insertcount", "insertstart", "threadcount"),
+    *("maxexecutiontime", "target", "warmuptime", "dotransactions", "workload"),
     *PROPORTIONS,
     *("requestdistribution", "hotspotdatafraction", "hotspotopnfraction"),
     *("exponential.percentile", "exponential.frac", "zipfian_const"),
@@ -35,7 +35,6 @@ UNDERSTOOD = (
 )
 _CLIENT = "belongs to YCSB's client or its measurements"
 _IGNORED = {
-    "insertstart": "records are numbered from 0",
     "readallfields": "an engine of keys and values reads the whole record",
     "dataintegrity": "every value is checked in any case",
     **dict.fromkeys(

@@ -40,7 +40,7 @@ from scripts.machine.system_access import SystemAccess
 from scripts.measure.runner import Runner, open_planner, open_runner
 from scripts.planning.engine_choice import Found, finder
 from scripts.request import options
-from scripts.request.option_types import ChoiceType, IntegerType
+from scripts.request.option_types import ChoiceType, IntegerType, suite_name
 from scripts.request.selection import chosen_engines, note_left_out, read_config
 from scripts.show.durability_outcome import UNFIT, conclude_durability
 from scripts.show.durability_view import (
@@ -234,9 +234,8 @@ def _suite(config: Config, folder: Path, name: str) -> DurabilitySuite:
         return read_durability_suite(folder, name)
     if name in config.broken_suites:
         raise config.broken_suites[name]
-    if name not in config.suites:
-        raise click.UsageError(unknown("suite", name, [*own, *config.suites]))
-    rates = config.suites[name]
+    rates = config.suites.get(suite_name(name, [*own, *config.suites]))
+    assert rates, "it is not one of its own"
     whole = read_durability_suite(folder, DEFAULT_SUITE)
     levels = {
         str(config.scenarios[scenario].flags.get(LEVEL, "buffered"))

@@ -4,6 +4,7 @@ import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import click
@@ -225,9 +226,12 @@ def names(
 
 def suite_name(word: str, accepted: Iterable[str]) -> str:
     """Return `word` if it is a suite.  Raises click.UsageError."""
-    if word not in accepted:
-        raise click.UsageError(unknown("suite", word, accepted))
-    return word
+    if word in accepted:
+        return word
+    if Path(word).is_file():
+        problem = f"SUITE: {word} is a file; run, plan and ab measure property files of"
+        raise click.UsageError(f"{problem} YCSB, other commands have suites alone")
+    raise click.UsageError(unknown("suite", word, accepted))
 
 
 def matching(globs: Sequence[str], cells: Iterable[str]) -> list[str]:

@@ -151,16 +151,13 @@ FLAGS: dict[str, dict[str, Any]] = {
         "zipf_theta": 0.8,
     },
     "threadcount=3": {"threads": 3, "reads": 1667},
-    "maxexecutiontime=30": {"duration": 30.0, "reads": 5000},
-    "operationcount=0\nmaxexecutiontime=30": {"duration": 30.0, "reads": 10**16},
-    "target=2500": {"rate": 2500.0},
-    "warmuptime=2": {"warmup": 2.0},
+    "operationcount=0\nmaxexecutiontime=2min": {"duration": 120.0, "reads": 10**16},
+    "target=2500\nwarmuptime=2": {"rate": 2500.0, "warmup": 2.0},
     "insertorder=ordered": {"insert_order": "ordered", "key_size": 16},
     "insertorder=ordered\nzeropadding=20": {"key_size": 24},
     "keyprefix=a-long-prefix-": {"key_size": 33},
-    "keylength=40": {"key_size": 40},
     "fieldcount=4\nfieldlength=25": {"value_size": 100, "fieldcount": 4},
-    "fieldcount=1": {"value_size": 100},
+    "fieldcount=1\nkeylength=40": {"value_size": 100, "key_size": 40},
     "insertcount=400\ninsertstart=300": {"num": 400},
     "fieldcount=1\nfieldlengthdistribution=uniform\nminfieldlength=50": {
         "value_size_distribution_type": "uniform",
@@ -177,7 +174,8 @@ FLAGS: dict[str, dict[str, Any]] = {
     "scanproportion=1\nscanlengthdistribution=constant\nmaxscanlength=50": {
         "scan_length": 50
     },
-    "recordcount=1e6": {"num": 1_000_000},
+    "insertstart=300": {"num": 700},
+    "recordcount=1M\noperationcount=1_500": {"num": 1_000_000, "reads": 1500},
 }
 
 
@@ -237,8 +235,8 @@ def test_keys_without_effect_are_named_once(text: str, tmp_path: Path) -> None:
 
 REFUSED = {
     "recordcount=": "recordcount: '' is not valid",
-    "recordcount=0": "recordcount is missing",
-    "operationcount=0": "operationcount is missing",
+    "recordcount=0": "recordcount is 0",
+    "operationcount=0": "operationcount is 0",
     "operationcount=abc": "w0: line 3: operationcount: 'abc' is not valid",
     "operationcount=-5": "operationcount: '-5' is not valid",
     "operationcount=1.5": "a whole number",
@@ -249,13 +247,13 @@ REFUSED = {
     "readproportion=0\nupdateproportion=0": "all proportions are 0",
     "requestdistribution=histogram": "unknown distribution 'histogram'",
     "fieldlengthdistribution=histogram": "unknown distribution 'histogram'",
-    "field_len_dist=pareto": "unknown distribution 'pareto'",
     "scanproportion=1\nscanlengthdistribution=x": "unknown distribution 'x'",
     "scanproportion=1\nminscanlength=9\nmaxscanlength=5": "is above maxscanlength",
     "workload=site.ycsb.workloads.TimeSeriesWorkload": "CoreWorkload",
-    "insertcount=2000": "insertcount: '2000' is above recordcount",
+    "insertcount=2000": "insertcount: '2000' leaves no records",
+    "insertcount=900\ninsertstart=300": "insertcount: '900' leaves no records",
+    "insertstart=1000": "insertstart: '1000' leaves no records",
     "threadcount=1000": "threadcount: '1000' is not possible; expected an integer",
-    "threadcount=0": "threadcount: '0' is not possible",
     "fieldlength=0": "fieldlength: '0' is not possible",
     "writeallfields=maybe": "expected true or false",
     "operationcuont=5\nrecordcont=7": "keys 'operationcuont' (did you mean",
@@ -393,8 +391,10 @@ def test_wrong_words_are_refused(lab: Lab, words: tuple[str, ...]) -> None:
     assert not any(lab.results.glob("*"))
 
 
-def test_a_fleet_measures_suites_alone(lab: Lab) -> None:
-    path = lab.root / "w"
-    path.write_text(LOAD)
-    done = lab.call("fleet", "run", str(path), "--on", "local", "--dry-run")
+@pytest.mark.parametrize("verb", ["fleet run", "list cells", "doctor", "durability"])
+def test_other_verbs_name_those_that_take_a_file(verb: str, lab: Lab) -> None:
+    (lab.root / "w").write_text(LOAD)
+    more = {"fleet run": ["--on", "local", "--dry-run"], "durability": ["--dry-run"]}
+    done = lab.call(*verb.split(), str(lab.root / "w"), *more.get(verb, []))
     assert done.returncode == 2
+    assert "run, plan and ab" in done.stderr
