@@ -1,5 +1,6 @@
 #include "common/spec/number.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -81,10 +82,11 @@ std::optional<Parts> PartsOf(std::string_view text) {
     std::string_view rest = text.substr(1);
     const bool minus = rest.starts_with('-');
     if (minus || rest.starts_with('+')) rest.remove_prefix(1);
-    std::string power;
-    if (!TakeDigits(rest, power)) return {};
-    // No number of ours has a power as long as this.
-    if (power.size() > 4) return {};
+    const std::string power(rest.substr(
+        0, std::min(rest.find_first_not_of("0123456789"), rest.size())));
+    // No number of ours has a power of more digits.
+    if (power.empty() || power.size() > 4) return {};
+    rest.remove_prefix(power.size());
     parts.exponent += (minus ? -1 : 1) * std::stoi(power);
     parts.number += (minus ? "e-" : "e") + power;
     text = rest;
@@ -118,9 +120,10 @@ std::optional<uint64_t> Exact(Wide amount, int exponent, uint64_t divisor) {
 }  // namespace
 
 std::string_view Trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
+  constexpr char kBlanks[] = " \t\n\v\f\r";
+  const size_t first = text.find_first_not_of(kBlanks);
   if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
 }
 
 std::optional<Integer> ParseInteger(std::string_view text, Unit unit) {

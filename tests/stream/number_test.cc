@@ -18,6 +18,7 @@ std::string Whole(std::string_view text, Unit unit = Unit::kCount) {
 TEST(Numbers, HaveExponentsAndUnits) {
   EXPECT_EQ(Whole("1000"), "1000");
   EXPECT_EQ(Whole(" 1_000 "), "1000");
+  EXPECT_EQ(Whole("\n1 k\r\n"), "1000");
   EXPECT_EQ(Whole("1e5"), "100000");
   EXPECT_EQ(Whole("1E+5"), "100000");
   EXPECT_EQ(Whole("1.5k"), "1500");
@@ -48,9 +49,9 @@ TEST(Numbers, AreExact) {
 
 TEST(Numbers, AreNothingElse) {
   for (const char* text :
-       {"",    " ",   "k",     "e5",   "1e",    "1e99999", "0x10",
-        "nan", "inf", "1,000", "1__0", "_1",    "1_",      "1 0",
-        "--1", "1kk", "1KiB",  "1s",   "1 k k", "."}) {
+       {"",     " ",   "k",   "e5",    "1e",   "1e99999", "1e1_0",
+        "0x10", "nan", "inf", "1,000", "1__0", "_1",      "1_",
+        "1 0",  "--1", "1kk", "1KiB",  "1s",   "1 k k",   "."}) {
     EXPECT_EQ(Whole(text), "none") << text;
     EXPECT_FALSE(ParseNumber(text, Unit::kCount)) << text;
   }
