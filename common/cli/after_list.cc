@@ -1,6 +1,8 @@
 #include "common/cli/after_list.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "common/random/thread_share.h"
 #include "common/spec/leveldb_words.h"
@@ -112,9 +114,12 @@ std::vector<ListedWord> SplitList(std::string_view flag,
       const size_t end = word.size() - 1;
       times = TimesOf(flag, word, word.substr(bracket + 1, end - bracket - 1));
       word = Trimmed(word.substr(0, bracket));
+    } else if (word.empty()) {
+      continue;  // as in db_bench
     }
     for (uint64_t i = 0; i < times.warm_ups; ++i) words.push_back({word, true});
     for (uint64_t i = 0; i < times.results; ++i) words.push_back({word});
+    words.back().repeats = times.results;
     if (words.size() <= kMaxListed) continue;
     throw UsageError(std::string(flag),
                      "expected at most " + std::to_string(kMaxListed) +
@@ -126,15 +131,16 @@ std::vector<ListedWord> SplitList(std::string_view flag,
 std::vector<std::string> UnknownIn(std::string_view flag,
                                    std::string_view list) {
   std::vector<std::string> lines;
-  std::string_view last;
   for (const ListedWord& listed : SplitList(flag, list)) {
     std::string_view name = listed.word;
     if (flag == "after") name = name.substr(0, name.find(':'));
-    if (FindBenchmark(name) != nullptr || name == last) continue;
-    last = name;
+    if (FindBenchmark(name) != nullptr) continue;
     const std::string advice = AdviceOnBenchmark(name);
-    lines.push_back("unknown benchmark '" + std::string(name) + "'" +
-                    (advice.empty() ? "" : ": " + advice));
+    std::string line = "unknown benchmark '" + std::string(name) + "'" +
+                       (advice.empty() ? "" : ": " + advice);
+    if (std::ranges::find(lines, line) == lines.end()) {
+      lines.push_back(std::move(line));
+    }
   }
   return lines;
 }

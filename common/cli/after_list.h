@@ -36,12 +36,13 @@ inline std::vector<std::string_view> Split(std::string_view list,
 struct ListedWord {
   std::string_view word;
   bool is_warm_up = false;  // its result does not count
+  size_t repeats = 1;       // results up to this one, the last of the word
 };
 
 // Returns the words of the value of `flag`, each as often as it says:
 // "readrandom[X3-W1]" is readrandom four times, of which the first is a
-// warm-up.  Throws UsageError if the list has more than kMaxListed words, or if
-// it says how often in another way.
+// warm-up.  Empty words are ignored.  Throws UsageError if the list has more
+// than kMaxListed words, or if it says how often in another way.
 std::vector<ListedWord> SplitList(std::string_view flag, std::string_view list);
 
 // Returns a line for each word that does not begin with the name of a

@@ -240,6 +240,8 @@ void Derive(const CommandLine& line, Config& config) {
   RequireKnown("benchmarks", line.benchmarks);
   for (const auto& listed : SplitList("benchmarks", line.benchmarks)) {
     if (listed.is_warm_up) config.warm_ups.insert(config.benchmarks.size());
+    if (const size_t repeats = listed.repeats; repeats > 1)
+      config.repeats[config.benchmarks.size()] = repeats;
     config.benchmarks.push_back(FindBenchmark(listed.word));
   }
   if (config.benchmarks.empty()) {

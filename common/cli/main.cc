@@ -106,6 +106,7 @@ int RunAll(const Config& config, const Driver& driver) {
         }
       };
   int exit_status = 0;
+  std::vector<Rates> rates;
   for (size_t i = 0; i < config.benchmarks.size(); ++i) {
     const Benchmark& benchmark = *config.benchmarks[i];
     const bool last = i + 1 == config.benchmarks.size();
@@ -118,6 +119,10 @@ int RunAll(const Config& config, const Driver& driver) {
                   config.crash && last ? report_last : none);
     report(measurement);
     if (Failed(measurement)) exit_status = kFailed;
+    if (counts) rates.push_back(RatesOf(measurement));
+    if (const auto last = config.repeats.find(i); last != config.repeats.end())
+      PrintText(
+          RepeatsText(benchmark.name, std::span(rates).last(last->second)));
   }
   return exit_status;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <numeric>
+#include <vector>
 
 #include "common/cli/console.h"
 #include "common/cli/executable.h"
@@ -57,6 +59,17 @@ double MicrosPerOp(const Measurement& m) {
   const uint64_t elapsed_ns = std::max<uint64_t>(loop.loop_ns + m.flush_ns, 1);
   return static_cast<double>(elapsed_ns) / 1e3 /
          static_cast<double>(std::max<uint64_t>(loop.operations, 1));
+}
+
+double MeanOf(std::vector<double> numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0) /
+         static_cast<double>(numbers.size());
+}
+
+double MedianOf(std::vector<double> numbers) {
+  std::ranges::sort(numbers);
+  const size_t half = numbers.size() / 2;
+  return MeanOf({numbers[(numbers.size() - 1) / 2], numbers[half]});
 }
 
 // Returns the number of operations of each type: "500123 read, 499877 update".
@@ -224,6 +237,38 @@ std::string HeaderText(const Config& config, const Driver& driver) {
   return text + "------------------------------------------------\n";
 }
 
+Rates RatesOf(const Measurement& m) {
+  if (m.status != Status::kOk) return {};
+  const double operations = 1e6 / MicrosPerOp(m);
+  const LoopResult& loop = m.run.loop;
+  const double seconds = static_cast<double>(loop.loop_ns + m.flush_ns) / 1e9;
+  if (m.benchmark->access == Access::kGet ||
+      (m.benchmark->access == Access::kSeek && !IsMix(*m.benchmark))) {
+    return {operations};
+  }
+  return {operations, static_cast<double>(loop.bytes) / kMegabyte / seconds};
+}
+
+std::string RepeatsText(std::string_view benchmark,
+                        std::span<const Rates> results) {
+  std::vector<double> operations, megabytes;
+  for (const Rates& rates : results) {
+    if (rates.operations == 0) continue;
+    operations.push_back(rates.operations);
+    megabytes.push_back(rates.megabytes);
+  }
+  if (operations.size() < 2) return "";
+  const auto line = [&](const char* what,
+                        double (*middle)(std::vector<double>)) {
+    const double rate = middle(megabytes);
+    return Format("%-12s [%-6s %zu runs] : %.0f ops/sec",
+                  std::string(benchmark).c_str(), what, operations.size(),
+                  middle(operations)) +
+           (rate > 0 ? Format("; %6.1f MB/sec\n", rate) : "\n");
+  };
+  return line("AVG", MeanOf) + line("MEDIAN", MedianOf);
+}
+
 std::string StatLine(const Measurement& m) {
   const std::string name(m.benchmark->name);
   if (m.status != Status::kOk) {
@@ -232,17 +277,12 @@ std::string StatLine(const Measurement& m) {
     if (m.status == Status::kUnsupported) line += ": " + Printable(m.reason);
     return line + "\n";
   }
-  const LoopResult& loop = m.run.loop;
-  const double seconds = static_cast<double>(loop.loop_ns + m.flush_ns) / 1e9;
-  std::string rate;
-  if (loop.bytes > 0 && m.benchmark->access != Access::kGet &&
-      (m.benchmark->access != Access::kSeek || IsMix(*m.benchmark))) {
-    rate = Format(" %6.1f MB/s",
-                  static_cast<double>(loop.bytes) / kMegabyte / seconds);
-  }
-  std::string text = Format("%-12s : %11.3f micros/op;%s %.0f ops/sec%s\n",
-                            name.c_str(), MicrosPerOp(m), rate.c_str(),
-                            1e6 / MicrosPerOp(m), Message(m).c_str());
+  const auto [operations, megabytes] = RatesOf(m);
+  std::string text =
+      Format("%-12s : %11.3f micros/op;%s %.0f ops/sec%s\n", name.c_str(),
+             MicrosPerOp(m),
+             (megabytes > 0 ? Format(" %6.1f MB/s", megabytes) : "").c_str(),
+             operations, Message(m).c_str());
   if (m.run.trace.open_loop) text += OpenLoopText(*m.run.trace.open_loop);
   text += WarmUpText(m.rehearsal) + SharesText(m) + LatencyText(m);
   return m.run.writer ? text + WriterText(*m.run.writer) : text;

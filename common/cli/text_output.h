@@ -3,7 +3,9 @@
 #ifndef COMMON_CLI_TEXT_OUTPUT_H_
 #define COMMON_CLI_TEXT_OUTPUT_H_
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "common/driver.h"
 #include "common/run/measurement.h"
@@ -21,6 +23,18 @@ std::string HeaderText(const Config& config, const Driver& driver);
 // further lines for an open loop, shares and latencies.  Of a benchmark that
 // failed it has only the status: the reason is printed to standard error.
 std::string StatLine(const Measurement& measurement);
+
+// What the line says of a second.
+struct Rates {
+  double operations = 0;  // 0: the benchmark failed
+  double megabytes = 0;   // 0: the line has none
+};
+Rates RatesOf(const Measurement& measurement);
+
+// Returns the average and the median of a benchmark that is repeated, as
+// RocksDB's db_bench does; empty without two results.
+std::string RepeatsText(std::string_view benchmark,
+                        std::span<const Rates> results);
 
 // Returns the line of a benchmark whose result does not count.
 std::string WarmUpLine(const Measurement& measurement);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -71,6 +72,9 @@ struct AppliedBenchmark {
 struct Config {
   std::vector<const Benchmark*> benchmarks;  // to run, in this order
   std::set<size_t> warm_ups;  // positions in it whose results do not count
+  // Of a benchmark that is repeated: the position of its last result, and how
+  // many there are.
+  std::map<size_t, size_t> repeats;
   // What was run on the database before, in order.  Empty exactly if
   // use_existing_db is false: the process then starts with no database.
   std::vector<AppliedBenchmark> after;

@@ -64,6 +64,18 @@ TEST(StatLine, IsOneLineWhateverTheReason) {
 }
 
 // The reason of a failure is printed once, to standard error.
+TEST(RepeatsText, HasTheMeanAndTheMedianOfWhatSucceeded) {
+  const std::vector<Rates> rates = {{10, 1}, {20, 2}, {60, 6}, {}};
+  EXPECT_EQ(RepeatsText("fillseq", rates),
+            "fillseq      [AVG    3 runs] : 30 ops/sec;    3.0 MB/sec\n"
+            "fillseq      [MEDIAN 3 runs] : 20 ops/sec;    2.0 MB/sec\n");
+  const std::vector<Rates> gets = {{10}, {20}};
+  EXPECT_EQ(RepeatsText("readrandom", gets),
+            "readrandom   [AVG    2 runs] : 15 ops/sec\n"
+            "readrandom   [MEDIAN 2 runs] : 15 ops/sec\n");
+  EXPECT_EQ(RepeatsText("fillseq", std::span(rates).last(2)), "");
+}
+
 TEST(StatLine, OfAFailureHasItsStatus) {
   Measurement m;
   m.benchmark = FindBenchmark("readrandom");
