@@ -365,6 +365,7 @@ const Flag kFlags[] = {
 #undef MIXGRAPH
 #undef IF_SET
 #undef SIZE_BOUND
+#undef CONFIG
 #undef NAMED
 #undef OPTION
 #undef FIELD

@@ -229,6 +229,13 @@ class Problems {
   std::vector<std::string> lines_;
 };
 
+// True for a value that gflags accepts for a truth, but only after '='.
+bool IsTruth(std::string_view word) {
+  constexpr std::string_view kTruths[] = {"true", "false", "t", "f", "yes",
+                                          "no",   "y",     "n", "1", "0"};
+  return std::ranges::find(kTruths, word) != std::end(kTruths);
+}
+
 // Sets the flag that the first word names; returns the number of words that it
 // takes.
 size_t ParseWord(std::span<const char* const> words, Problems& problems) {
@@ -250,8 +257,17 @@ size_t ParseWord(std::span<const char* const> words, Problems& problems) {
   };
   CommandLineFlagInfo info;
   if (Find(name, info)) {
-    if (has_value || info.type == "bool") {
-      set(info, has_value ? word.c_str() + equals + 1 : "true");
+    if (has_value) {
+      set(info, word.c_str() + equals + 1);
+      return 1;
+    }
+    if (info.type == "bool") {
+      if (words.size() > 1 && IsTruth(words[1])) {
+        problems.Add("--" + name + " " + words[1] + ": write --" + name + "=" +
+                     words[1]);
+        return 2;
+      }
+      set(info, "true");
       return 1;
     }
     if (words.size() > 1) {

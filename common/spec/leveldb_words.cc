@@ -33,6 +33,8 @@ constexpr Row kFlags[] = {
     {"P p", kInstead,
      "kvmatrix run FILE, which reads property files of YCSB, each with -P FILE "
      "and -p NAME=VALUE as in YCSB"},
+    {"flagfile fromenv tryfromenv undefok", kInstead,
+     "the flags themselves, such as $(cat FILE) in a shell"},
     {"compression_type", kInstead,
      "--compression=true or =false; --version names the engine's codec"},
     {"compression_level compression_max_dict_bytes compression_zstd_* "
@@ -206,7 +208,7 @@ constexpr Row kNames[] = {
      "timeseries fillseekseq backup restore ingestexternalfile "
      "openandcompact approximatesizerandom replay xxh* acquireload "
      "compressreject fillembedded* *entity",
-     kChanges, "it has no equivalent"},
+     kChanges, ""},
 };
 
 bool Matches(std::string_view pattern, std::string_view name) {
@@ -229,7 +231,8 @@ std::string TextOf(const Row& row) {
     case kChanges:
       break;
   }
-  return "changes the result, and has no equivalent here: " + text;
+  return "changes the result, and has no equivalent here" +
+         (text.empty() ? "" : ": " + text);
 }
 
 std::string Known(std::span<const Row> rows, std::string_view name) {
@@ -266,8 +269,12 @@ std::string_view Nearest(std::string_view name,
   constexpr size_t kMaxName = 100;  // what is longer is no name
   std::string_view nearest;
   double most = kLeast;
+  std::string lower(name.substr(0, kMaxName));
+  for (char& letter : lower) {
+    if (letter >= 'A' && letter <= 'Z') letter += 'a' - 'A';
+  }
   for (const std::string& word : words) {
-    const double likeness = Likeness(name.substr(0, kMaxName), word);
+    const double likeness = Likeness(lower, word);
     if (likeness <= most) continue;
     most = likeness;
     nearest = word;

@@ -129,9 +129,18 @@ std::string DifferenceNotes(const Config& config) {
   note([](const Benchmark* b) { return b->kind == Kind::kRead; },
        "each read benchmark reopens the database");
   if (text.empty()) return "";
-  return "note: unlike in LevelDB's db_bench, which --stream=leveldb "
-         "replays: " +
-         text + "\n";
+  text =
+      "note: unlike in LevelDB's db_bench, which --stream=leveldb replays: " +
+      text + "\n";
+  const auto by_time = [](const Benchmark* b) {
+    return IsFresh(*b) && b->key_order == KeyOrder::kUniform;
+  };
+  if (config.ends_by_time && std::ranges::any_of(config.benchmarks, by_time)) {
+    text +=
+        "note: unlike in RocksDB's db_bench, a random fill writes at most "
+        "--num entries, whatever --duration is\n";
+  }
+  return text;
 }
 
 }  // namespace kvmatrix

@@ -65,6 +65,16 @@ TEST(Lists, SayHowOften) {
   EXPECT_EQ(ComplaintAfter("fillseq:1k,overwrite:0.5k"), "");
 }
 
+TEST(Lists, HaveNoEmptyWords) {
+  const Config config = Parse({{"benchmarks", ",fillseq,, ,readrandom, "}});
+  EXPECT_EQ(config.benchmarks.size(), 2u);
+  EXPECT_EQ(ComplaintAfter("fillseq,,overwrite,"), "");
+  for (const char* list : {"", ",", " , "}) {
+    EXPECT_TRUE(Has(Complaint({{"benchmarks", list}}), "at least one")) << list;
+  }
+  EXPECT_TRUE(Has(Complaint({{"benchmarks", "fillseq,[X3]"}}), "''"));
+}
+
 TEST(Duration, AloneEndsWhatHasNoReads) {
   EXPECT_TRUE(Parse({{"duration", "1"}}).ends_by_time);
   EXPECT_FALSE(Parse({{"duration", "1"}, {"reads", "5"}}).ends_by_time);
@@ -244,6 +254,16 @@ TEST(Differences, AreListedForTheBenchmarksOfThisRun) {
     ASSERT_NE(first, all.npos) << part;
     EXPECT_EQ(all.find(part, first + 1), all.npos) << part;
   }
+}
+
+TEST(Differences, SayThatTimeAloneEndsNoFill) {
+  const auto notes = [](const char* benchmarks, const char* duration) {
+    return DifferenceNotes(
+        Parse({{"benchmarks", benchmarks}, {"duration", duration}}));
+  };
+  EXPECT_TRUE(Has(notes("fillrandom", "1"), "--duration"));
+  EXPECT_FALSE(Has(notes("fillrandom", "0"), "--duration"));
+  EXPECT_FALSE(Has(notes("fillseq,overwrite", "1"), "--duration"));
 }
 
 using OutputTest = RunnerFixture;

@@ -56,6 +56,7 @@ TEST(Values, AreWrittenAsPeopleDo) {
       "seekrandom", "seekrandom", "seekrandom"};
   EXPECT_EQ(names, due);
   EXPECT_EQ(config.warm_ups, (std::set<size_t>{2, 4}));
+  EXPECT_EQ(config.repeats, (std::map<size_t, size_t>{{1, 2}, {6, 2}}));
 }
 
 TEST(Words, ReplayAProgramWithItsSettings) {
@@ -88,6 +89,8 @@ TEST(Words, ThatAreNoFlagsAreRefusedByName) {
             "unknown flag --numm: did you mean --num?; see --help");
   EXPECT_EQ(ComplaintAbout({"--nonum"}),
             "unknown flag --nonum: did you mean --num?; see --help");
+  EXPECT_EQ(ComplaintAbout({"--NUM=3"}),
+            "unknown flag --NUM: did you mean --num?; see --help");
   EXPECT_EQ(ComplaintAbout({"--qqqq"}), "unknown flag --qqqq; see --help");
   EXPECT_EQ(ComplaintAbout({"--nocompression=1"}),
             "unknown flag --nocompression: did you mean --compression?; "
@@ -114,10 +117,10 @@ TEST(Words, AreAllRefusedAtOnce) {
   const std::vector<std::string> lines = ComplaintsAbout(
       {"--statistics", "--memtablerep", "vector", "--num=x", "extra",
        "--threads=2", "-P", "workload", "-p", "a=b", "--statistics",
-       "--benchmarks=fillseq, stats,randomread"});
+       "--benchmarks=fillseq, stats,RandomRead,stats"});
   const char* const parts[] = {"--statistics", "--memtablerep", "-P, -p: ",
                                "--num: ",      "'extra'",       "'stats'",
-                               "'randomread'"};
+                               "'RandomRead'"};
   ASSERT_EQ(lines.size(), std::size(parts));
   for (size_t i = 0; i < lines.size(); ++i) {
     EXPECT_TRUE(Has(lines[i], parts[i])) << lines[i];
@@ -128,11 +131,18 @@ TEST(Words, AreAllRefusedAtOnce) {
   EXPECT_TRUE(Has(lines[6], "did you mean readrandom?"));
 }
 
+TEST(Words, ThatAreTruthsFollowAnEqualsSign) {
+  EXPECT_TRUE(Has(ComplaintAbout({"--sync", "false"}), "--sync=false"));
+  EXPECT_TRUE(Has(ComplaintAbout({"-sync", "1", "--num=2"}), "--sync=1"));
+  EXPECT_EQ(ComplaintAbout({"--histogram", "--num", "1"}), "");
+}
+
 TEST(Words, OfOtherProgramsHaveAnEquivalent) {
   for (const auto& [word, part] :
        {std::pair{"--compression_type=zstd", "--compression"},
         {"--WAL_enabled=1", "--journal_mode"},
         {"--use_fsync", "--durability"},
+        {"--flagfile=x", "$(cat FILE)"},
         {"--report_interval_seconds=1", "--json"},
         {"--stats_per_interval=1", "leave it out"},
         {"--perf_level=2", "leave it out"},
