@@ -32,7 +32,7 @@ struct Rates {
 Rates RatesOf(const Measurement& measurement);
 
 // Returns the average and the median of a benchmark that is repeated, as
-// RocksDB's db_bench does; empty without two results.
+// newer db_bench programs do; empty without two results.
 std::string RepeatsText(std::string_view benchmark,
                         std::span<const Rates> results);
 

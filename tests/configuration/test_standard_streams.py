@@ -76,7 +76,7 @@ def test_a_failure_is_reported_once(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["--version=3"], "--version: has no value; write --version"),
-        (["--flagfile=/etc/passwd"], "unknown flag --flagfile; see --help"),
+        (["--helpxml=/etc/passwd"], "unknown flag --helpxml; see --help"),
         (
             ["--db=a\x1b[2J\nb", "--num=\x9b"],
             "--num: expected a whole number from 1 to 10^16, not '\\xc2\\x9b'",
