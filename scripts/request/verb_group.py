@@ -21,6 +21,7 @@ _DECIDED = (
     "was decided when the run began, and decides its results; leave the option out, or"
     " start a new run"
 )
+_OF_CLIENT = "; YCSB's -threads and -target are -p threadcount=N and -p target=N"
 _NAMED = 8  # words that are not expected
 _MOST_CHARS = 1000  # of an error
 # Of click: a path of the wrong kind.
@@ -57,6 +58,8 @@ def _problem(error: click.UsageError) -> str:
             if error.option_name in _decided(error.ctx):
                 return f"{error.option_name}: {_DECIDED}"
             hint = nearest(error.option_name, long, _SIMILAR)
+            if error.option_name == "-t" and any("-p" in o.opts for o in options):
+                hint = _OF_CLIENT
             return f"unknown option {error.option_name!r}{hint}; see --help"
         case click.NoSuchCommand():
             verbs: list[str] = []

@@ -16,6 +16,7 @@ ERRORS = {
     "history nothing": "unknown verb 'nothing'; expected add",
     "--nothing": "unknown option '--nothing'; see --help",
     "run quick --foo": "unknown option '--foo'; see --help",
+    "run quick -threads 4": "are -p threadcount=N and -p target=N; see --help",
     "run quick --repetition 3": "'--repetition' (did you mean '--repetitions'?)",
     "run quick more": "unexpected extra argument (more); see --help",
     "run quick --num": "option '--num' requires an argument",
