@@ -61,8 +61,8 @@ def render(run: Run) -> str:
         blocks += _section(scenario.title, scenario, charts, of[scenario.name])
         blocks += filter(None, [escaped(usage.memory_given(charts))])
     blocks += [
-        f"Rates are medians of {run.plan.repetitions}; in brackets: how many times "
-        "slower than the best ranked rate of its chart, whatever a crash leaves of the "
+        f"Rates are {_medians(run)}; in brackets: how many times slower"
+        " than the best ranked rate of its chart, whatever a crash leaves of the "
         "writes and wherever it reads from. Square brackets say what a crash leaves of "
         "writes. “Finished” includes the work that was deferred. "
         f"A rate in bold {escaped(sentences.WIN_RULE)}."
@@ -74,6 +74,12 @@ def render(run: Run) -> str:
         *_settings_in_force(compared),
     ]
     return "\n\n".join(blocks) + "\n"
+
+
+def _medians(run: Run) -> str:
+    """Return what a rate of this run is, in words."""
+    of = run.plan.repetitions
+    return f"medians of {of}" if of > 1 else "those of single repetitions"
 
 
 def _standings(compared: Comparison) -> list[str]:
@@ -159,7 +165,10 @@ def _remarks(charts: Iterable[Chart]) -> list[str]:
     lines = []
     for chart in charts:
         said = said_once(chart)
-        if texts := [t for kind, t in said.items() if kind is not Said.UNRANKED]:
+        texts = [t for kind, t in said.items() if kind is not Said.UNRANKED]
+        if Said.UNRANKED in said:
+            texts.insert(0, sentences.chart_verdict(chart))
+        if texts:
             lines.append(f"- {_name_of(chart)}: {escaped(', '.join(texts))}")
         for row in (*chart.rows, *chart.controls, *chart.references):
             if row.summary is None:

@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import Any
 
 from report.terms import numbers
+from report.terms.rulebook import WRITING_TYPES
 
 # What a crash of the machine may do, as the engine documents it: the texts of
 # common/spec/durability.h.  And the class of each.
@@ -152,13 +153,15 @@ def class_of(
 ) -> KnownClass | None:
     """Return the class of a line that writes; None for one without a promise.
 
+    A mix has one whatever its shares, and writes only if it did such operations.
     It is the one that keeps less: the documented one, or the one that was found.
     `passports` are those of its engine, by level.  One with another promise is of other
     settings, and does not count.
     """
     promise = str(record.get("promise"))
     name = CLASS_OF_PROMISE.get(promise)
-    if name is None:
+    by_type = record.get("ops_by_type")
+    if name is None or (by_type and not any(map(by_type.get, WRITING_TYPES))):
         return None
     corrupt = name.endswith("x")
     documented = KnownClass(promise, name.rstrip("x"), corrupt, DOCUMENTED, 0, "")

@@ -299,15 +299,14 @@ def durability(chart: Chart) -> DetailTable | None:
     for row in chart.rated_rows:
         used, ops = row.used, _median(row, "ops")
         promises = dict.fromkeys(m.record.get("promise") for m in row.repetitions)
-        texts = [text for text in promises if text]
-        if not texts:
+        if not row.durability_class:
             continue
         each = used.barriers / ops if used.barriers is not None and ops else None
         lines.append(
             EngineRow(
                 row.engine,
                 (
-                    CellText(", ".join(texts)),
+                    CellText(", ".join(filter(None, promises))),
                     CellText(row.durability_class),
                     figure(used.barriers, numbers.whole),
                     positive(each, numbers.rare),

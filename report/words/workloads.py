@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from report.terms import numbers
-from report.terms.rulebook import BENCHMARKS, UNKNOWN, Flags, flag_of
+from report.terms.rulebook import BENCHMARKS, UNKNOWN, WRITING_TYPES, Flags, flag_of
 from report.verdict.chart_row import Row
 
 _KEYS = {
@@ -60,8 +60,9 @@ def run_facts(options: Flags, benchmark: str) -> list[str]:
     threads = int(options.get("threads") or 1)
     if threads > 1:
         facts.append(f"{threads} threads")
-    level = rule.durability(options)
-    if rule.writes and level != "buffered":
+    level, shares = rule.durability(options), rule.shares(options)
+    changes = rule.writes and (not shares or any(map(shares.get, WRITING_TYPES)))
+    if changes and level != "buffered":
         facts.append(f"{level} writes")
     if distribution := str(options.get("key_distribution") or ""):
         facts.append(f"keys: {_keys(distribution, options)}")

@@ -54,6 +54,22 @@ def test_without_a_passport_the_class_is_the_documented_one(
     assert stamp_of(line(promise), {}) == text
 
 
+@pytest.mark.parametrize(
+    ("types", "has_class"),
+    [
+        ({"read": 1000}, False),
+        ({"scan": 990, "missing": 10, "update": 0}, False),
+        ({"read": 999, "update": 1}, True),
+        ({"delete": 5}, True),
+        (None, True),
+    ],
+)
+def test_a_mix_has_a_class_only_if_it_wrote(
+    types: dict[str, int] | None, has_class: bool
+) -> None:
+    assert bool(stamp_of({**line(NEWEST), "ops_by_type": types}, {})) == has_class
+
+
 def test_a_passport_counts_for_its_own_level_only() -> None:
     known = {"buffered": PROVED, "durable": TORN}
     assert stamp_of(line(NEWEST), known) == SHOWN

@@ -148,6 +148,14 @@ def test_ycsb_has_its_own_keys_unless_others_are_requested() -> None:
     assert true == ["keys: true Zipf, by rejection-inversion"]
 
 
+def test_a_mix_of_reads_has_no_durable_writes() -> None:
+    durable: Flags = {"durability": "durable", "key_distribution": "uniform"}
+    for benchmark, writes in (("ycsba", 1), ("ycsbc", 0), ("mix", 1)):
+        assert ("durable writes" in workloads.facts_of(durable, benchmark)) == writes
+    reads = durable | {"mix_shares": "read:50,scan:50"}
+    assert "durable writes" not in workloads.facts_of(reads, "mix")
+
+
 def test_a_benchmark_with_a_size_of_its_own_follows_no_law() -> None:
     law: Flags = {"value_size_distribution_type": "uniform", "value_size": 100_000}
     for benchmark in ("fillseq100K", "readrand100K"):

@@ -158,6 +158,7 @@ def test_a_reason_that_the_verdict_has_is_not_said_again(tmp_path: Path) -> None
         assert "not ranked: another reason" in remarks.notes(other, said)
     text = markdown.render(run)
     assert text.count("live assertions") < len(run.cells)
+    assert text.count("live assertions") == len(run.plan.charts)
 
 
 @pytest.mark.parametrize(("cut_cells", "warns"), [(1, True), (30, False)])
