@@ -128,10 +128,15 @@ def proof_of(
     after_cut: Mapping[str, int], violations: Sequence[Mapping[str, Any]], promise: str
 ) -> str:
     """Return whether what is documented was proved, contradicted, or not tried."""
-    breaks = [v for v in violations if not v["kind"].startswith(_APART)]
+    breaks = any(contradicts(violation["kind"]) for violation in violations)
     if breaks or (promise and not outcomes_within(after_cut, promise)):
         return CONTRADICTED
     return PROVED if sum(after_cut.values()) else DOCUMENTED
+
+
+def contradicts(kind: str) -> bool:
+    """Return whether a kind of violation contradicts what is documented."""
+    return not kind.startswith(_APART)
 
 
 def outcomes_within(counts: Mapping[str, int], promise: str) -> bool:

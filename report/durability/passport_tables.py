@@ -1,10 +1,10 @@
 """A passport as tables and sentences, for a terminal, Markdown and the page."""
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from report.durability.passport import OUTCOMES
+from report.durability.passport import OUTCOMES, contradicts
 from report.terms import numbers
 from report.terms.class_stamp import (
     CONTRADICTED,
@@ -38,6 +38,17 @@ _KINDS = {
     "full_disk_unwritable": "the disk was full, and it cannot be written with room",
     "full_disk_crash": "the disk was full, and the process crashed or hung",
 }
+# Titles of what was seen, and whether it contradicts what is documented.
+_SEEN = {
+    "Against the documentation": True,
+    "Seen, and not against the documentation": False,
+}
+NOT_AGAINST = (
+    "No documentation of what survives a power cut excludes these: a write that another"
+    " thread read before it was on the disk, or what a full disk did. They change no"
+    " class."
+)
+_RESULTS = {FOUND: "found to be of another class"}
 _LEVELS = ("durable", "consistent", "buffered")
 _METHODS = {
     "kill": "kill -9",
@@ -132,10 +143,20 @@ def covers_text(entry: Entry) -> str:
     return f"no ({tried - held:,} of {tried:,})"
 
 
-def violations(entries: Iterable[Entry], folder: str) -> TextTable:
+def seen(entries: Sequence[Entry], folder: str) -> dict[str, TextTable]:
+    """Return the violations by title: those against the documentation, and others."""
+    return {
+        title: violations(entries, folder, is_against)
+        for title, is_against in _SEEN.items()
+    }
+
+
+def violations(
+    entries: Iterable[Entry], folder: str, is_against: bool = True
+) -> TextTable:
     """Return one row for each kind of violation of a setting, by each method.
 
-    Kinds that the same states show share a row.  `folder` is that of the run, as a
+    They are those that contradict what is documented, or the others.  Kinds that the same states show share a row.  `folder` is that of the run, as a
     command names it.
     """
     rows = [
@@ -152,7 +173,9 @@ def violations(entries: Iterable[Entry], folder: str) -> TextTable:
             engine=entry["engine"],
         )
         for entry in entries
-        for violation, kinds in _by_state(entry["violations"])
+        for violation, kinds in _by_state(
+            v for v in entry["violations"] if contradicts(v["kind"]) == is_against
+        )
     ]
     return TextTable(
         ("Setting",),
@@ -251,7 +274,9 @@ def summary_sentence(passport: Mapping[str, Any]) -> str:
     proofs = [_proof(entry) for entry in entries]
     tried = sum(entry["proof"]["states"] for entry in entries)
     kinds = (*PROOFS, *(kind for kind in (FOUND, NOT_TRIED) if kind in proofs))
-    results = ", ".join(f"{proofs.count(proof)} {proof}" for proof in kinds)
+    results = ", ".join(
+        f"{proofs.count(kind)} {_RESULTS.get(kind, kind)}" for kind in kinds
+    )
     return (
         f"{numbers.count(len(entries), 'setting')},"
         f" {numbers.count(tried, 'state')} after a power cut: {results}"

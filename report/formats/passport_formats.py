@@ -39,9 +39,10 @@ def summary_lines(passport: Mapping[str, Any], folder: str) -> list[TextLine]:
     """Return the result of a run for a terminal; `folder` is where the run is."""
     entries = passport["settings"]
     lines = [*tables.matrix(entries).lines()]
-    for more in (tables.violations(entries, folder), tables.not_tried(entries)):
+    parts = {**tables.seen(entries, folder), "Not tried": tables.not_tried(entries)}
+    for title, more in parts.items():
         if more.rows:
-            lines += [TextLine(""), *more.lines()]
+            lines += [TextLine(""), TextLine(title), *more.lines()]
     missing = [
         f"missing: {name}: {one_line(why)}" for name, why in passport["missing"].items()
     ]
@@ -69,7 +70,7 @@ def _markdown(
     yield from ("", tables.by_engine(entries).markdown())
     folder = tables.published_folder(recorded.plan.run)
     for title, table in (
-        ("Against the documentation", tables.violations(entries, folder)),
+        *tables.seen(entries, folder).items(),
         ("Full disk", tables.full_disk(entries)),
         ("Not tried", tables.not_tried(entries)),
     ):

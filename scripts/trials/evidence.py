@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from report.terms import numbers
 from report.terms.class_stamp import LOSES_NOTHING, MAY_BE_CORRUPT
 from scripts.trials.crash_process import AuditFinding, TrialError
 
@@ -55,15 +56,15 @@ def sentence_of(finding: AuditFinding) -> str:
         if text := finding.text(key):
             return f"{what}: {text}"
     lost = finding.number("lost")
-    acknowledged, entries, expected = (
+    entries, expected = (
         "unknown" if (number := finding.number(key)) is None else number
-        for key in ("acknowledged", "entries", "expected_entries")
+        for key in ("entries", "expected_entries")
     )
-    counts = (
-        f"{acknowledged} commits acknowledged, {entries} entries found of {expected}"
-    )
+    known = finding.number("acknowledged")
+    commits = "unknown commits" if known is None else numbers.count(known, "commit")
+    counts = f"{commits} acknowledged, {entries} entries found of {expected}"
     if lost:
-        counts += f", the newest {lost} commits lost"
+        counts += f", the newest {numbers.count(lost, 'commit')} lost"
     if finding.answer.get("covering_lost"):
         counts += ", a durable one lost"
     if dirty := finding.number("dirty_reads"):
@@ -173,7 +174,8 @@ class Evidence:
         self.without_disk = (self.without_disk or 0) + count
         if count:
             self.counts[WITHOUT_DISK] = self.without_disk
-            detail = f"{count} durable puts acknowledged, nothing written to the disk"
+            puts = numbers.count(count, "durable put")
+            detail = f"{puts} acknowledged, nothing written to the disk"
             violation = Violation(WITHOUT_DISK, aim, detail, "", None)
             self.violations.setdefault(WITHOUT_DISK, violation)
 

@@ -5,7 +5,7 @@ import io
 import re
 
 from report.durability.passport import passport_of
-from report.durability.passport_tables import by_engine, violations
+from report.durability.passport_tables import by_engine, seen, violations
 from report.formats.passport_formats import render_csv, render_md, summary_lines
 from report.page.durability_page import render
 from report.terms.class_stamp import CLASSES, PROOF_MEANINGS
@@ -127,6 +127,20 @@ def test_kinds_that_the_same_states_show_are_one_row() -> None:
     tried = [trial("log", violations=[*both, other])]
     entries = passport_of(plan(), tuple(tried))["settings"]
     assert [row.cells[1] for row in violations(entries, "run").rows] == ["7", "1"]
+
+
+def test_only_what_contradicts_a_promise_is_against_the_documentation() -> None:
+    """As in the proof: a page does not call a setting proved, and list its breaks."""
+    for kind, place in (("hole", 0), ("dirty_read", 1), ("full_disk_crash", 1)):
+        run = recorded([trial("log", violations=[violation(kind)])])
+        (entry,) = passport_of(run.plan, run.trials)["settings"]
+        assert (entry["proof"]["kind"] == "contradicted") == (place == 0)
+        tables = [*seen([entry], "run").items()]
+        assert [len(table.rows) for _, table in tables] == [1 - place, place]
+        lines = summary_lines(passport_of(run.plan, run.trials), "run")
+        for text in (render(run), render_md(run), "\n".join(l.text for l in lines)):
+            assert tables[place][0] in text
+        assert (tables[1][0] in render(run)) == bool(place)
 
 
 def test_csv_has_a_row_for_each_aim() -> None:

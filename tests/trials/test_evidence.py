@@ -226,6 +226,10 @@ def test_a_state_of_unknown_length_replaces_no_reproducer() -> None:
         ({"reopen_error": "gone"}, "opening again failed: gone"),
         ({}, "40 commits acknowledged, 38 entries found of 38"),
         (
+            {"acknowledged": 1, "lost": 1},
+            "1 commit acknowledged, 38 entries found of 38, the newest 1 commit lost",
+        ),
+        (
             {"lost": 2, "entries": 36, "first_problem": "key a: absent"},
             "40 commits acknowledged, 36 entries found of 38,"
             " the newest 2 commits lost; key a: absent",
