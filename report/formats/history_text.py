@@ -74,7 +74,7 @@ def _title(view: HistoryView) -> str:
 def _machine(machine: MachineHistory) -> Iterator[TextLine]:
     runs = machine.entries
     yield TextLine(f"machine {machine.number}: {machine.title}", "bold")
-    yield TextLine(f"{count(len(runs), 'run')}, {runs[0].run} to {runs[-1].run}", "dim")
+    yield TextLine(machine.span, "dim")
     yield from _last_runs(runs)
     rates = newest_rates(machine)
     if len(rates.rows) <= _CELLS_SHOWN:

@@ -39,6 +39,12 @@ class MachineHistory:
     judged: tuple[SeriesSteps, ...]
 
     @property
+    def span(self) -> str:
+        """How many runs it has, and the first and the last."""
+        ends = dict.fromkeys((self.entries[0].run, self.entries[-1].run))
+        return f"{numbers.count(len(self.entries), 'run')}, {' to '.join(ends)}"
+
+    @property
     def changes(self) -> tuple[Change, ...]:
         """The steps at or after the first run shown, the largest first."""
         shown = {entry.run for entry in self.entries}

@@ -223,7 +223,10 @@ def test_the_page_is_reproducible_and_well_formed() -> None:
 
 @pytest.mark.parametrize("count", range(1, 6))
 def test_a_short_history_has_a_page(count: int) -> None:
-    assert page(past.history(count)).count('class="hl"') == (count >= 4)
+    runs = past.history(count)
+    html = page(runs)
+    assert html.count('class="hl"') == (count >= 4)
+    assert (f"{runs[0].run} to {runs[-1].run}" in html) == (count > 1)
 
 
 def test_figures_of_any_size_can_be_drawn() -> None:
