@@ -44,6 +44,8 @@ def render(result: AbResult) -> str:
         "Rates are in ops/s; changes are those of side B relative to side A;"
         f" {escaped(ab_words.rule_text(run.plan.rule))}."
     )
+    if classes := ab_words.classes(run, ab_words.rows(result)):
+        blocks.append(escaped(classes))
     if next_step := ab_text.next_step(result):
         blocks.append(f"Next: {escaped(next_step)}")
     return "\n\n".join(blocks) + "\n"

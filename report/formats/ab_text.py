@@ -10,6 +10,7 @@ from report.model.ab_rule import PAIRS_PER_ROUND
 from report.model.ab_run import Side
 from report.model.judgement import MORE, Judgement, Verdict
 from report.terms import numbers
+from report.terms.class_stamp import EXPLAINED_IN
 from report.terms.text_table import TextLine, TextTable
 from report.verdict.ab_verdicts import AbResult
 from report.verdict.count_verdicts import CountResult
@@ -52,6 +53,8 @@ def lines(
     shown += [TextLine(f"  {line}", "dim") for line in _rest(result, show_all)]
     shown += [TextLine(""), TextLine(_summary(result), "bold")]
     shown += [TextLine(f"rule      {ab_words.rule_text(result.run.plan.rule)}", "dim")]
+    if any(row.durability for row in rows):
+        shown.append(TextLine(f"classes   {EXPLAINED_IN}", "dim"))
     shown += _counts(result)
     if advice and (step := next_step(result)):
         shown.append(TextLine(f"next      {step}"))

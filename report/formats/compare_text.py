@@ -12,7 +12,8 @@ from dataclasses import replace
 from report.model.judgement import Verdict
 from report.stats.two_run_decision import repetitions_for
 from report.terms import numbers
-from report.terms.text_table import TextLine, TextTable, escaped, visible_line
+from report.terms.class_stamp import EXPLAINED_IN, legend
+from report.terms.text_table import TextLine, escaped, visible_line
 from report.verdict.run_changes import (
     BuildChange,
     ComparedCell,
@@ -43,10 +44,12 @@ _Q_MEANS = (
 def lines(compared: ComparedRuns, show_all: bool = False) -> list[TextLine]:
     """Return the comparison for a terminal: header, table, summary, next step."""
     title = f"kvmatrix compare  {compared.base.name} → {compared.new.name}"
-    table, hidden = _table(compared, show_all)
+    rows, hidden = _rows(compared, show_all)
     shown = [TextLine(title, "bold")]
     shown += [TextLine(f"{name:<9} {text}") for name, text in header(compared)]
-    shown += [TextLine(""), *table.lines()]
+    shown += [TextLine(""), *verdict_table(rows).lines()]
+    if any(row.durability for row in rows):
+        shown.append(TextLine(f"  {EXPLAINED_IN}", "dim"))
     if show_all:
         shown.append(TextLine(f"  {_Q_MEANS}", "dim"))
     if hidden:
@@ -59,12 +62,14 @@ def lines(compared: ComparedRuns, show_all: bool = False) -> list[TextLine]:
 
 def markdown(compared: ComparedRuns, show_all: bool = False) -> str:
     """Return the comparison as the text of one Markdown file."""
-    table, hidden = _table(compared, show_all)
+    rows, hidden = _rows(compared, show_all)
     head = "\n".join(f"- {name}: {escaped(text)}" for name, text in header(compared))
     title = f"# {escaped(f'{compared.base.name} → {compared.new.name}')}"
-    blocks = [title, f"**{escaped(summary(compared))}**", head, table.markdown()]
-    columns = _COLUMNS_MEAN + (f" {_Q_MEANS}" if show_all else "")
-    blocks.append(columns)
+    blocks = [title, f"**{escaped(summary(compared))}**", head]
+    blocks.append(verdict_table(rows).markdown())
+    blocks.append(_COLUMNS_MEAN + (f" {_Q_MEANS}" if show_all else ""))
+    if classes := legend(row.durability for row in rows):
+        blocks.append(escaped(classes))
     if hidden:
         blocks.append(f"{hidden} (`--all` shows them)")
     if command := confirming(compared):
@@ -177,7 +182,7 @@ def _build_change(change: BuildChange) -> str:
 _ALONE = (RatePresence.GAINED, RatePresence.ONLY_BASE, RatePresence.ONLY_NEW)
 
 
-def _table(compared: ComparedRuns, show_all: bool) -> tuple[TextTable, str]:
+def _rows(compared: ComparedRuns, show_all: bool) -> tuple[list[VerdictRow], str]:
     """Return the rows, most important first, and the counts of those left out."""
     inconclusive = compared.of(Verdict.INCONCLUSIVE)
     unchanged = compared.of(Verdict.UNCHANGED)
@@ -201,8 +206,8 @@ def _table(compared: ComparedRuns, show_all: bool) -> tuple[TextTable, str]:
         *unchanged,
         *unrated,
     )
-    rows = tuple(_row(compared, cell, show_all) for cell in cells)
-    return verdict_table(rows), counted(hidden)
+    rows = [_row(compared, cell, show_all) for cell in cells]
+    return rows, counted(hidden)
 
 
 def _row(compared: ComparedRuns, cell: ComparedCell, show_all: bool) -> VerdictRow:

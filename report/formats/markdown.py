@@ -68,6 +68,7 @@ def render(run: Run) -> str:
         f"A rate in bold {escaped(sentences.WIN_RULE)}."
         + "".join(f" {sign} {text}." for sign, text in remarks.legend(compared))
         + sentences.without_kill(run),
+        *_classes(run, compared),
         *_machines(run, compared),
         *_space(tables),
         *_details(run, compared),
@@ -80,6 +81,13 @@ def _medians(run: Run) -> str:
     """Return what a rate of this run is, in words."""
     of = run.plan.repetitions
     return f"medians of {of}" if of > 1 else "those of single repetitions"
+
+
+def _classes(run: Run, compared: Comparison) -> list[str]:
+    """Return the meaning of the classes of durability, if a cell has one."""
+    stamps = (row.durability_class for of in compared.charts for row in of.rows)
+    told = provenance.classes_told(stamps, run.plan.engines)
+    return [escaped(told)] if told else []
 
 
 def _standings(compared: Comparison) -> list[str]:

@@ -105,6 +105,7 @@ def render(result: AbResult) -> str:
         words=[*_POINTS, FAILED],
         axis=ab_forest.axis(run.plan.rule, ab_words.judgements(result)),
         groups=ab_words.groups(result),
+        classes=ab_words.classes(result.run, rows),
         by_engine=_by_engine(engines, rows),
         counts=counts,
         changed=counts_table(moved),

@@ -34,6 +34,8 @@ CLASSES = (
         " writing failed after recovery",
     ),
 )
+# In a narrow place, instead of legend().
+EXPLAINED_IN = "D0 to D3 and x: report/docs/READ_A_REPORT.md"
 PROOF_MEANINGS = (
     ("as documented", "the power was not cut"),
     ("proved", "no state after a power cut broke what the engine documents"),
@@ -133,8 +135,10 @@ def stamp(
     return f"{text} ({numbers.count(states, 'state')})" if states else text
 
 
-def legend() -> str:
-    """Return the meaning of the classes and of their proofs, as one sentence each."""
+def legend(stamps: Iterable[str]) -> str:
+    """Return what the classes and proofs in stamps mean; "" if there is no stamp."""
+    if not any(stamps):
+        return ""
     classes, proofs = (
         "; ".join(f"{name}: {text}" for name, text in pairs)
         for pairs in (CLASSES, PROOF_MEANINGS)

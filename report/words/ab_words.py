@@ -18,6 +18,7 @@ from report.terms.class_stamp import stamp_of_sides, stamps_of
 from report.terms.text_table import TextTable
 from report.verdict.ab_verdicts import AbResult, CellResult
 from report.verdict.count_verdicts import CountResult
+from report.words.provenance import classes_told
 from report.words.verdict_rows import (
     Kind,
     VerdictRow,
@@ -103,6 +104,12 @@ def durability_of(run: AbRun, name: CellName) -> str:
         records = (m.record for r in rounds for m in (r.a if side == "a" else r.b))
         stamps[side] = stamps_of(records, plan.engine(name.engine).passports)
     return stamp_of_sides(stamps)
+
+
+def classes(run: AbRun, of: Sequence[VerdictRow]) -> str:
+    """Return what the classes of durability in rows mean; "" if no row has one."""
+    engines = (engine for side in run.plan.sides.values() for engine in side.engines)
+    return classes_told((row.durability for row in of), engines)
 
 
 def engine_rows(result: AbResult) -> list[AbRow]:

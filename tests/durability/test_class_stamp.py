@@ -20,7 +20,14 @@ from report.formats import (
     markdown,
 )
 from report.page import ab_page, report_page
-from report.terms.class_stamp import KnownClass, stamp_of, stamp_of_sides, stamps_of
+from report.terms.class_stamp import (
+    CLASSES,
+    EXPLAINED_IN,
+    KnownClass,
+    stamp_of,
+    stamp_of_sides,
+    stamps_of,
+)
 from report.trust.judge import load_run
 from report.verdict import ab_verdicts
 from report.verdict.ab_judge import load_ab_run
@@ -33,6 +40,7 @@ PROVED = KnownClass(NEWEST, "D2", False, "proved", 1412, "20260101-000000-durabi
 TORN = replace(PROVED, promise=NOTHING, name="D1", may_be_corrupt=True, states=6)
 TORN = replace(TORN, proof="contradicted")
 SHOWN = "D2 proved (1,412 states)"
+MEANING = dict(CLASSES)["D2"]
 
 
 def line(promise: str | None, **options: Any) -> Document:
@@ -147,6 +155,7 @@ def test_each_write_rate_of_a_report_has_its_class(tmp_path: Path) -> None:
     assert f"- Alpha, fillseq: {SHOWN}" in text
     assert "- Beta Tree, fillseq: D2 as documented" in text
     assert f"- Alpha, readseq: {SHOWN}" not in text
+    assert MEANING in page and MEANING in text and PROVED.run in text
 
 
 def test_a_comparison_has_the_class_of_both_sides(tmp_path: Path) -> None:
@@ -159,6 +168,9 @@ def test_a_comparison_has_the_class_of_both_sides(tmp_path: Path) -> None:
     assert f"base: D2 as documented, new: {SHOWN}" in write
     (read,) = (text for text in shown.splitlines() if two_runs.BETA in text)
     assert "D2" not in read
+    assert MEANING in shown
+    told = "\n".join(line.text for line in compare_text.lines(compared))
+    assert EXPLAINED_IN in told
     cells = {
         cell["cell"]: cell for cell in compare_documents.document(compared, 1)["cells"]
     }
@@ -192,8 +204,12 @@ def test_an_ab_run_has_the_class_of_each_write(tmp_path: Path) -> None:
         "beta-tree/fillrandom": "D2 as documented",
     }
     assert ab_markdown.render(result).count(SHOWN) == 2
+    assert MEANING in ab_markdown.render(result)
+    told = "\n".join(line.text for line in ab_text.lines(result, show_all=True))
+    assert EXPLAINED_IN in told
     rows = list(csv.DictReader(io.StringIO(ab_csv.render(result))))
     assert [row["durability_class"] for row in rows].count(SHOWN) == 2
     page = ab_page.render(result).replace("\N{NO-BREAK SPACE}", " ")
     assert page.count(f"<dt>durability</dt><dd>{SHOWN}") == 2
     assert page.count(f", {SHOWN}</small>") == 2
+    assert page.count(MEANING) == 1 and PROVED.run in page

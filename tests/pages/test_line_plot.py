@@ -149,7 +149,7 @@ def test_ycsb_has_its_own_keys_unless_others_are_requested() -> None:
 
 
 def test_a_mix_of_reads_has_no_durable_writes() -> None:
-    durable: Flags = {"durability": "durable", "key_distribution": "uniform"}
+    durable = {"durability": "durable", "key_distribution": "uniform"}
     for benchmark, writes in (("ycsba", 1), ("ycsbc", 0), ("mix", 1)):
         assert ("durable writes" in workloads.facts_of(durable, benchmark)) == writes
     reads = durable | {"mix_shares": "read:50,scan:50"}
