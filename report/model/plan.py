@@ -87,6 +87,8 @@ class Engine:
     group: str = ""  # its structure, under which reports with many engines list it
     url: str = ""  # its home page, or "" if the run does not record it
     language: str = ""  # that it is written in or called through, or ""
+    # The address of the documentation that advises a flag, by its name.
+    advice: Mapping[str, str] = field(default_factory=dict)
     # Evidence by benchmark, or by a glob of them; see report.trust.known_failures.
     known_failures: Mapping[str, str] = field(default_factory=dict)
     # What was found by cutting the power, by level of durability: see KnownClass.

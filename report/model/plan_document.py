@@ -103,14 +103,12 @@ def engine_documents(engines: Iterable[Engine]) -> list[dict[str, Any]]:
             "title": engine.title,
             "role": engine.role,
             "summary": engine.summary,
-            "describe": dict(engine.description.document)
-            if engine.description
-            else None,
+            "describe": (of := engine.description) and dict(of.document),
             "missing": engine.missing,
             "binary_sha256": engine.binary_sha256,
             "twin_of": engine.twin_of,
             "variant_of": engine.variant_of,
-            **_if_any(engine, *_IF_ANY, "known_failures"),
+            **_if_any(engine, *_IF_ANY, "known_failures", "advice"),
             **(
                 {"passports": {k: asdict(v) for k, v in engine.passports.items()}}
                 if engine.passports
@@ -345,6 +343,7 @@ def _engine_of(entry: Document) -> Engine:
         variant_of=entry.get("variant_of") or "",
         **{key: entry.get(key) or "" for key in _IF_ANY},
         known_failures=entry.get("known_failures") or {},
+        advice=entry.get("advice") or {},
         passports={
             level: KnownClass(**known)
             for level, known in (entry.get("passports") or {}).items()

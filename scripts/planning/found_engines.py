@@ -95,6 +95,7 @@ def _find(
         language=_LANGUAGES.get(
             config.engines.get(engine.variant_of, engine).toolchain, ""
         ),
+        advice=engine.advice,
         known_failures=config.known_failures(engine),
     )
 

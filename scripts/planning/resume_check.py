@@ -27,7 +27,7 @@ _VALUE_CHARS = 200
 # Of an engine and of a scenario: what affects no result, or is compared by itself.
 _OF_ENGINE = (
     *("title", "summary", "floor", "binding_of", "group", "url", "language"),
-    *("passports", "missing", "binary_sha256"),
+    *("advice", "passports", "missing", "binary_sha256"),
 )
 _OF_SCENARIO = ("title", "analysis", "flags", "regime", "settings_of")
 

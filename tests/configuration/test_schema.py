@@ -130,13 +130,15 @@ def test_a_typed_line_has_the_keys_of_its_schema() -> None:
     assert {*record.AuditFigures.__annotations__} == {*audit}
 
 
-def test_the_home_page_of_an_engine_is_an_address() -> None:
+@pytest.mark.parametrize("advice", [False, True])
+def test_what_a_page_of_an_engine_links_to_is_an_address(advice: bool) -> None:
     """A page of a stranger's run has a link to it."""
 
     def check(url: str) -> None:
-        _check(lambda d, url: d["engines"][0].update({"url": url}), url)
+        link = {"advice": {"bloom_bits": url}} if advice else {"url": url}
+        _check(lambda d, link: d["engines"][0].update(link), link)
 
     check("https://example.org/engine")
     for url in ("javascript:alert(1)", "//example.org", 'https://x/" onclick="', ""):
-        with pytest.raises(ResultsError, match=r"engines\.0\.url: "):
+        with pytest.raises(ResultsError, match=r"engines\.0\.(url|advice)"):
             check(url)

@@ -103,11 +103,16 @@ def test_listings_include_the_control(lab: Lab) -> None:
 
 
 def test_a_plan_has_the_home_page_and_the_language_of_an_engine(lab: Lab) -> None:
-    """An address only if its configuration has one."""
-    lab.engine("three", "honest", more='url = "https://example.org/three"\n')
+    """And the advice that it follows; addresses only if its configuration has them."""
+    tuning = "https://example.org/tuning"
+    more = 'url = "https://example.org/three"\n[engine.flags]\ncache_size = "1MiB"\n'
+    more += f'[engine.advice]\ncache_size = "{tuning}"\n'
+    lab.engine("three", "honest", more=more)
     lab.call("run", "lab", "-n", "1", "-e", "two,three", "-k", "*/*/fillseq")
     found = [(e.get("url"), e.get("language")) for e in lab.plan()["engines"]]
     assert found == [
         (None, "C or C++"),
         ("https://example.org/three", "C or C++"),
     ]
+    advice = [e.get("advice") for e in lab.plan()["engines"]]
+    assert advice == [None, {"cache_size": tuning}]

@@ -196,15 +196,19 @@ def test_unusual_threads_durability_keys_and_memory_are_said_at_the_top(
 
 
 def test_a_page_links_to_an_engine_and_says_its_language(tmp_path: Path) -> None:
-    """A run that does not record them has neither."""
+    """And to the advice that it follows; a run that does not record them has none."""
     plan = synthetic_run.plan()
     usual = report_page.render(run_of(tmp_path / "old", plan, []))
-    assert "home page" not in usual
+    assert "home page" not in usual and ", advice" not in usual
+    assert 'href="#b-alpha"' in usual and 'id="b-alpha"' in usual
     address = "https://example.org/alpha"
+    tuning = f"{address}/tuning"
     plan["engines"][0] |= {"url": address, "language": "Zig"}
+    plan["engines"][0]["advice"] = {"bloom_bits": tuning, "compression": tuning}
     page = report_page.render(run_of(tmp_path / "new", plan, []))
     assert page.count(f'href="{address}"') == 2  # on its card, and where it was built
     assert page.count("Zig") >= 2
+    assert page.count(f'<a href="{tuning}">bloom_bits, compression</a>') == 1
 
 
 def test_one_of_anything_is_not_called_several(tmp_path: Path) -> None:
