@@ -24,7 +24,7 @@ from report.terms.text_table import unbroken
 TEMPLATE_DIR = Path(__file__).with_name("templates")
 _PARTS = ("run", "two_builds", "durability")
 _FOLDERS = [TEMPLATE_DIR, *(TEMPLATE_DIR / part for part in _PARTS)]
-STYLE, SCRIPT = "style.css", "script.js"
+STYLES, SCRIPT = ("style.css", "tools.css"), "script.js"
 _INDENT = re.compile(r"^\s*(//.*\n\s*)?", re.MULTILINE)  # and comments, of a script
 _AFTER_PART = re.compile(r"(?<=\w)[/_.:=](?=[^\W\d])")
 
@@ -86,11 +86,11 @@ def rendered(
     """Return the page as the text of one HTML file.
 
     `document` becomes the element "raw", in the form of raw_data.packed(); None
-    leaves it out.  `styles` are sheets of templates/ in addition to style.css.
+    leaves it out.  `styles` are sheets of templates/ in addition to STYLES.
     """
     script = _INDENT.sub("", _asset(SCRIPT))
     return template.render(
-        style=Markup("\n".join(_asset(name) for name in (STYLE, *styles))),
+        style=Markup("\n".join(_asset(name) for name in (*STYLES, *styles))),
         script=Markup(script),
         script_hash=content_hash(script),
         raw=Markup(raw_data.script_json(document)) if document else "",
