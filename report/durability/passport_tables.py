@@ -156,8 +156,8 @@ def violations(
 ) -> TextTable:
     """Return one row for each kind of violation of a setting, by each method.
 
-    They are those that contradict what is documented, or the others.  Kinds that the same states show share a row.  `folder` is that of the run, as a
-    command names it.
+    They are those that contradict what is documented, or the others.  Kinds that the
+    same states show share a row.  `folder` is that of the run, as a command names it.
     """
     rows = [
         TableRow(

@@ -138,7 +138,8 @@ def test_only_what_contradicts_a_promise_is_against_the_documentation() -> None:
         tables = [*seen([entry], "run").items()]
         assert [len(table.rows) for _, table in tables] == [1 - place, place]
         lines = summary_lines(passport_of(run.plan, run.trials), "run")
-        for text in (render(run), render_md(run), "\n".join(l.text for l in lines)):
+        texts = (render(run), render_md(run), "\n".join(line.text for line in lines))
+        for text in texts:
             assert tables[place][0] in text
         assert (tables[1][0] in render(run)) == bool(place)
 
