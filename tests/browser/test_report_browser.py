@@ -34,6 +34,20 @@ def test_it_is_complete_without_scripts(chromium: Any, page_file: Path) -> None:
     report.context.close()
 
 
+def test_a_word_ends_where_the_numbers_of_its_column_end(
+    chromium: Any, page_file: Path
+) -> None:
+    """Also of a row that is not ranked, which has no multiple."""
+    report = Opened(chromium, page_file, viewport={"width": 1280, "height": 900})
+    ends = report.page.evaluate(
+        """() => [...document.querySelectorAll("#glance .heat td[data-e=gamma]")]
+        .map((cell) => cell.querySelector("b, .na a, a"))
+        .map((part) => Math.round(part.getBoundingClientRect().right))"""
+    )
+    report.context.close()
+    assert len(ends) > 5 and max(ends) - min(ends) <= 4, ends
+
+
 def test_the_switches_keep_their_state_in_the_address(
     chromium: Any, page_file: Path
 ) -> None:

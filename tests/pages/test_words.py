@@ -19,6 +19,7 @@ from report.words import overview, remarks, sentences, summary_badges
 from report.words.remarks import Said
 from tests.builders import many_engines, synthetic_run
 from tests.builders.synthetic_run import Document
+from tests.support.short_cells import short_cells_ranked
 
 
 def run_of(folder: Path, plan: Document, lines: list[Document]) -> Run:
@@ -209,6 +210,20 @@ def test_a_page_links_to_an_engine_and_says_its_language(tmp_path: Path) -> None
     assert page.count(f'href="{address}"') == 2  # on its card, and where it was built
     assert page.count("Zig") >= 2
     assert page.count(f'<a href="{tuning}">bloom_bits, compression</a>') == 1
+
+
+@pytest.mark.parametrize("has_baseline", [True, False])
+def test_a_row_is_compared_with_its_baseline_or_else_with_the_best(
+    tmp_path: Path, has_baseline: bool
+) -> None:
+    scenarios = synthetic_run.SCENARIOS[0 if has_baseline else 1 : 2]
+    plan = synthetic_run.plan(scenarios=scenarios)
+    with short_cells_ranked():
+        page = report_page.render(run_of(tmp_path, plan, synthetic_run.lines(plan)))
+    chart = page.partition('id="c-batch-fillseqbatch"')[2].partition("</table>")[0]
+    compared = re.findall(r'<td class="x">(.*?)</td>', chart)
+    assert all(("× baseline" in text) == has_baseline for text in compared[:3])
+    assert all((" slower" in text) != has_baseline for text in compared[1:3])
 
 
 def test_one_of_anything_is_not_called_several(tmp_path: Path) -> None:
