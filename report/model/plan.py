@@ -30,7 +30,8 @@ SCHEMA = 3
 # Version of the method of measurement; results of different methods do not compare.
 # Results of all earlier methods can still be read.  1: settling compacted everything,
 # and threads waited for each other's keys.  2: some engines in other languages were
-# given 64 keys in one call.
+# given 64 keys in one call.  3: the keys of mixes depended on --reads, threads of an
+# open loop had schedules of their own, and fills waited for the disk.
 METHOD = 4
 _TIME_OF_NAME = re.compile(r"(\d{8}-\d{6})-")
 # Status of a line that failed as the configuration declares of its engine.
