@@ -107,7 +107,8 @@ def header(compared: ComparedRuns) -> list[tuple[str, str]]:
     elif compared.base.name == compared.new.name:
         rows.append(("note", "both runs have the same name"))
     rows += [(c.engine, _build_change(c)) for c in compared.builds]
-    if drift := unchanged_builds_drift(compared):
+    drift = unchanged_builds_drift(compared)
+    if drift and not compared.is_of_itself:
         middle, most, cells = drift
         drift_text = (
             f"{numbers.count(cells, 'cell')} with identical executables changed by"

@@ -168,6 +168,7 @@ def test_a_run_compared_with_itself_is_reported_as_such(results: Path) -> None:
             done = compare(results, BASE, new, *words)
             assert "a run compared with itself" in done.stdout
             assert "different times" not in done.stdout
+            assert "drift" not in done.stdout
     stdout = compare(results, BASE, NEW).stdout
     assert "with itself" not in stdout and "different times" in stdout
     document = json.loads(google_benchmark.render(load_run(results / BASE)))
