@@ -103,6 +103,12 @@ def sign(number: float) -> str:
     return "−" if number < 0 else "+" if number > 0 else ""
 
 
+def more(share: float) -> str:
+    """Format a measured difference: 0.0512 -> "+5.1 %"; without a sign if it is 0.0."""
+    amount = percent(abs(share))
+    return amount if amount == percent(0) else sign(share) + amount
+
+
 def signed(share: float, digits: int = 1) -> str:
     """Format a change: -0.114 -> "−11.4 %"; tenfold and more as "×12.0"."""
     if math.isinf(share) or share > _LARGEST_PERCENT:

@@ -236,7 +236,7 @@ def _observer(row: Row) -> CellText:
     cost = row.observer_cost
     if cost is None:
         return CellText()
-    return CellText(numbers.sign(cost) + numbers.percent(abs(cost)))
+    return CellText(numbers.more(cost))
 
 
 def _attempts(attempts: Sequence[Measurement]) -> CellText:

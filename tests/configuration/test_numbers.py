@@ -84,6 +84,12 @@ def test_an_interval_has_its_unit_once_unless_an_end_is_a_multiple() -> None:
     assert numbers.signed(math.inf) == "×∞"
 
 
+def test_a_difference_that_rounds_to_nothing_has_no_sign() -> None:
+    shares = (-0.0003, 0.0, 0.0003, -0.051, 0.12)
+    due = ["0.0 %", "0.0 %", "0.0 %", "−5.1 %", "+12 %"]
+    assert [numbers.more(share) for share in shares] == due
+
+
 @pytest.mark.parametrize(
     ("number", "text"), [(0.1, "0.1"), (5, "5"), (2e4, "20k"), (1e6, "1M")]
 )
