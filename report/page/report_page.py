@@ -82,6 +82,7 @@ def render(run: Run) -> str:
         tails=overview.by_table(tables_of_rows, lambda of: overview.tails(run, of)),
         space=overview.by_table(tables_of_rows, overview.bytes_and_space),
         space_meaning=overview.SPACE_MEANING,
+        has_kept=any(row.beside for _, row in compared.ranked_rows),
         has_baseline=any(row.off_baseline for _, row in compared.ranked_rows),
         page=page,
         dumbbells=dumbbells,

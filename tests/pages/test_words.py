@@ -82,6 +82,22 @@ def test_the_charts_of_the_first_sentence_add_up(tmp_path: Path) -> None:
     assert not any(chart.accepted for chart in compared.charts[2:3])
 
 
+@pytest.mark.parametrize("is_ranked", [True, False])
+def test_a_page_explains_the_signs_and_words_that_it_has(
+    tmp_path: Path, is_ranked: bool
+) -> None:
+    """What a crash leaves is there, and explained, also where nobody is ranked."""
+    plan = synthetic_run.plan()
+    lines = synthetic_run.lines(plan)
+    for line in () if is_ranked else lines:
+        line["build"] = {**line["build"], "assertions": "live"}
+    with short_cells_ranked():
+        page = report_page.render(run_of(tmp_path, plan, lines))
+    glance = page.partition('id="glance"')[2].partition("<table")[0]
+    assert ("★ wins" in glance) == is_ranked
+    assert "what a crash leaves" in glance and "may lose the newest" in page
+
+
 @pytest.mark.slow
 def test_a_group_stands_for_its_best_ranked_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
