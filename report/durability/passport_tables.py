@@ -41,12 +41,11 @@ _KINDS = {
 # Titles of what was seen, and whether it contradicts what is documented.
 _SEEN = {
     "Against the documentation": True,
-    "Seen, and not against the documentation": False,
+    "Seen besides; no class depends on it": False,
 }
-NOT_AGAINST = (
-    "No documentation of what survives a power cut excludes these: a write that another"
-    " thread read before it was on the disk, or what a full disk did. They change no"
-    " class."
+SEEN_BESIDES = (
+    "A write that another thread had read before it was on the disk, and was lost, which"
+    " no documentation excludes; and what happened on a full disk."
 )
 _RESULTS = {FOUND: "found to be of another class"}
 _LEVELS = ("durable", "consistent", "buffered")

@@ -41,7 +41,7 @@ def render(recorded: RecordedDurability) -> str:
         started=started(plan.run),
         by_engine=tables.by_engine(entries),
         seen=tables.seen(entries, tables.published_folder(plan.run)),
-        not_against=tables.NOT_AGAINST,
+        besides=tables.SEEN_BESIDES,
         full=tables.full_disk(entries),
         not_tried=tables.not_tried(entries),
         states=[(entry, tables.states(entry)) for entry in entries],
