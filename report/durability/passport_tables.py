@@ -44,8 +44,8 @@ _SEEN = {
     "Seen besides; no class depends on it": False,
 }
 SEEN_BESIDES = (
-    "A write that another thread had read before it was on the disk, and was lost, which"
-    " no documentation excludes; and what happened on a full disk."
+    "Writes that another thread had read before they were on the disk, and that were"
+    " lost, which no documentation excludes; and what happened on a full disk."
 )
 _RESULTS = {FOUND: "found to be of another class"}
 _LEVELS = ("durable", "consistent", "buffered")
