@@ -86,7 +86,7 @@ def _medians(run: Run) -> str:
 def _classes(run: Run, compared: Comparison) -> list[str]:
     """Return the meaning of the classes of durability, if a cell has one."""
     stamps = (row.durability_class for of in compared.charts for row in of.rows)
-    told = provenance.classes_told(stamps, run.plan.engines)
+    told = build_facts.classes_told(stamps, run.plan.engines)
     return [escaped(told)] if told else []
 
 

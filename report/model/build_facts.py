@@ -1,8 +1,8 @@
-"""Facts about executables and the machine, as a report shows them."""
+"""Facts about executables, power cuts and the machine, as a report shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from report.model.ab_plan import AbPlan
 from report.model.description import Description
 from report.model.plan import Engine, Plan, started_at
 from report.model.run import Run
-from report.terms import numbers
+from report.terms import class_stamp, numbers
 from report.terms.machine_facts import cpu_numbers, essential
 
 DIFFERS = "differs"  # a fact that the machines of a run do not have in common
@@ -69,6 +69,20 @@ def started(run_id: str) -> str:
     """Return the start time from a run's name, "20261121-014500-quick", or ""."""
     start = started_at(run_id)
     return f"{start:%Y-%m-%d %H:%M} UTC" if start else ""
+
+
+def power_cuts(engines: Iterable[Engine]) -> str:
+    """Return a sentence with the runs in which the power was cut; "" if in none."""
+    cut = {known.run for of in engines for known in of.passports.values()}
+    when = [f"{name} ({at})" if (at := started(name)) else name for name in sorted(cut)]
+    how = "with the same versions and settings of the engines"
+    return f"The power was cut in {', '.join(when)}, {how}." if when else ""
+
+
+def classes_told(stamps: Iterable[str], engines: Iterable[Engine]) -> str:
+    """Return what the classes next to rates mean, and where the power was cut."""
+    meaning = class_stamp.legend(stamps)
+    return " ".join(filter(None, (meaning, meaning and power_cuts(engines))))
 
 
 def machine_line(plan: Plan | AbPlan) -> str:

@@ -128,7 +128,7 @@ def _environment() -> jinja2.Environment:
         machine_rule=machine_ratios.RULE,
         machine_words=build_facts.machine_words,
         memory_given=usage.memory_given,
-        power_cuts=provenance.power_cuts,
+        power_cuts=build_facts.power_cuts,
         heat=_heat,
         remarks=remarks.remarks,
         rerun_command=provenance.rerun_command,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from report.model.ab_rule import CONFIRM, PAIRS_PER_ROUND, AbRule
 from report.model.ab_run import AbRun
+from report.model.build_facts import classes_told
 from report.model.judgement import LESS, MORE, NOT_GATED, SAME, Judgement, Verdict
 from report.model.plan import KNOWN_FAILURE, CellName, Engine
 from report.terms import numbers
@@ -18,7 +19,6 @@ from report.terms.class_stamp import stamp_of_sides, stamps_of
 from report.terms.text_table import TextTable
 from report.verdict.ab_verdicts import AbResult, CellResult
 from report.verdict.count_verdicts import CountResult
-from report.words.provenance import classes_told
 from report.words.verdict_rows import (
     Kind,
     VerdictRow,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import Any
 
-from report.model.build_facts import started, text_of
+from report.model.build_facts import text_of
 from report.model.plan import Engine, Plan, Scenario
 from report.model.run import Measurement, Run
 from report.published import published_figures
-from report.terms import class_stamp, numbers, row_settings
+from report.terms import numbers, row_settings
 from report.terms.regime import BLOCK, DIRECTORY
 from report.terms.rulebook import FLAGS, option_text
 from report.verdict.comparison import Chart
@@ -170,20 +170,6 @@ def _selectable(run: Run, engines: str) -> list[str]:
     """Return the engines without duplicates, the control by its engine's name."""
     twins = {e.name: e.twin_of for e in run.plan.engines if e.twin_of}
     return list(dict.fromkeys(twins.get(name, name) for name in engines.split(",")))
-
-
-def power_cuts(engines: Iterable[Engine]) -> str:
-    """Return a sentence with the runs in which the power was cut; "" if in none."""
-    cut = {known.run for of in engines for known in of.passports.values()}
-    when = [f"{name} ({at})" if (at := started(name)) else name for name in sorted(cut)]
-    how = "with the same versions and settings of the engines"
-    return f"The power was cut in {', '.join(when)}, {how}." if when else ""
-
-
-def classes_told(stamps: Iterable[str], engines: Iterable[Engine]) -> str:
-    """Return what the classes next to rates mean, and where the power was cut."""
-    meaning = class_stamp.legend(stamps)
-    return " ".join(filter(None, (meaning, meaning and power_cuts(engines))))
 
 
 def time_shares(run: Run) -> list[Share]:
