@@ -33,7 +33,8 @@ def rebuilt(document: Document) -> None:
 
 
 def test_executables_may_differ_and_the_header_says_so(tmp_path: Path) -> None:
-    base, new = run(tmp_path / BASE, unchanged), run(tmp_path / NEW, rebuilt)
+    base = run(tmp_path / BASE, unchanged)
+    new = run(tmp_path / NEW, rebuilt, {ALPHA: scaled(0.9)})
     told = dict(compare_text.header(compared(base, new)))
     assert told["alpha"] == "version 1.0 → 1.1, executable 11111111 → 22222222"
     assert "beta-tree" not in told
