@@ -1,4 +1,6 @@
 # What every command in bash begins with: source entry.bash NAME, as messages name it.
+# The command's own shell is `bash -p`: functions of the caller, and what BASH_ENV names,
+# stay outside.
 # It sets
 #   root     the checkout
 #   cleanup  files and folders that are removed at the end
@@ -15,8 +17,9 @@ for _variable in "${!PYTHON@}"; do
     *) unset "$_variable" ;;
   esac
 done
-unset VIRTUAL_ENV BASH_ENV CDPATH \
-  GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_COMMON_DIR GIT_PREFIX
+unset VIRTUAL_ENV BASH_ENV CDPATH GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_DIR \
+  GIT_GRAFT_FILE GIT_IMPLICIT_WORK_TREE GIT_INDEX_FILE GIT_NAMESPACE GIT_OBJECT_DIRECTORY \
+  GIT_PREFIX GIT_QUARANTINE_PATH GIT_SHALLOW_FILE GIT_WORK_TREE
 export PYTHONNOUSERSITE=1
 # OpenBLAS, of numpy, interrupts the program if it cannot start threads.
 export OPENBLAS_NUM_THREADS=1

@@ -7,6 +7,7 @@ else handles ends with 2: a gate must not take it for a regression.
 """
 
 import contextlib
+import mmap
 import os
 import resource
 import runpy
@@ -17,12 +18,34 @@ from pathlib import Path
 _BROKEN = 2
 _INTERRUPTED = 130
 _OWN = ("scripts", "report")
+# What numpy and scipy take when they are loaded, each: 70 and 145 MiB.  With less, the
+# OpenBLAS in them tries for ever, or ends the program with 1.
+_NUMERIC = ("numpy", "scipy")
+_NUMERIC_BYTES = 160 << 20
+_LIMITS = (
+    (resource.RLIMIT_AS, "address space", "ulimit -v"),
+    (resource.RLIMIT_DATA, "data", "ulimit -d"),
+)
+
+
+class _RoomForNumbers:
+    """A finder of modules, which finds none, but room for some."""
+
+    @staticmethod
+    def find_spec(name: str, _path: object, _target: object = None) -> None:
+        """Raise MemoryError if a module is about to be loaded without room for it."""
+        if name in _NUMERIC and _raise_limit():
+            try:
+                mmap.mmap(-1, _NUMERIC_BYTES, flags=mmap.MAP_PRIVATE).close()
+            except OSError:
+                raise MemoryError from None
 
 
 def main(words: list[str]) -> None:
     """Run a module; the words are NAME, the module and its arguments."""
     root = str(Path(__file__).resolve().parents[2])
     sys.path.insert(0, root)
+    sys.meta_path.insert(0, _RoomForNumbers)
     name, module, *sys.argv[1:] = words
     try:
         os.getcwd()
@@ -30,10 +53,12 @@ def main(words: list[str]) -> None:
         _end(name, f"cannot use the current directory ({error}); change to another")
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
+        _flush(name)
     except SystemExit as ended:
-        if isinstance(ended.code, int | None):
-            raise
-        _end(name, str(ended.code))
+        if not isinstance(ended.code, int | None):
+            _end(name, str(ended.code))
+        _flush(name)
+        raise
     except KeyboardInterrupt:
         _end(name, "interrupted", _INTERRUPTED)
     except MemoryError:
@@ -53,11 +78,25 @@ def main(words: list[str]) -> None:
 
 
 def _raise_limit() -> str:
-    """Return how to have more address space, or "" if it is not limited."""
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY:
-        return ""
-    return f"raise the limit of address space, {limit >> 20} MiB (ulimit -v)"
+    """Return how to have more memory, or "" if this process has no limit of it."""
+    for kind, what, command in _LIMITS:
+        limit = resource.getrlimit(kind)[0]
+        if limit != resource.RLIM_INFINITY:
+            return f"raise the limit of {what}, {limit >> 20} MiB ({command})"
+    return ""
+
+
+def _flush(name: str) -> None:
+    """Write what stdout still holds, which Python's own end reports as 120."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader has what it wants
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        from report.terms.encoding import reason_of
+
+        _end(name, f"stdout: cannot write: {reason_of(error)}")
 
 
 def _end(name: str, problem: str, status: int = _BROKEN) -> None:

@@ -61,7 +61,11 @@ def poison(tmp_path: Path) -> dict[str, str]:
         "PYTHONPLATLIBDIR": "nowhere",
         "VIRTUAL_ENV": str(folder),
         "GIT_DIR": str(folder),
+        "GIT_QUARANTINE_PATH": str(folder),
         "CDPATH": str(folder),
+        "BASH_ENV": str(folder / "json.py"),
+        "BASH_FUNC_cd%%": "() { echo unexpected; exit 1; }",
+        "SHELLOPTS": "xtrace",
     }
 
 
@@ -81,7 +85,7 @@ def test_the_environment_changes_nothing(
 def entered(body: str, **options: object) -> subprocess.CompletedProcess[str]:
     """Run lines of bash as a command does."""
     entry = ROOT / "scripts/basis/entry.bash"
-    return run("bash", "-c", f"source {entry} some-command\n{body}", **options)
+    return run("bash", "-p", "-c", f"source {entry} some-command\n{body}", **options)
 
 
 def test_what_a_command_starts_gets_a_clean_environment(
@@ -92,7 +96,8 @@ def test_what_a_command_starts_gets_a_clean_environment(
     variables = dict(x.partition("=")[::2] for x in done.stdout.splitlines())
     of_python = {k: v for k, v in variables.items() if k.startswith("PYTHON")}
     assert of_python == {**kept, "PYTHONNOUSERSITE": "1"}
-    assert not variables.keys() & {"VIRTUAL_ENV", "GIT_DIR", "CDPATH"}
+    assert not variables.keys() & {"VIRTUAL_ENV", "CDPATH", "BASH_ENV"}
+    assert not variables.keys() & {"GIT_DIR", "GIT_QUARANTINE_PATH"}
 
 
 @pytest.mark.parametrize(
@@ -254,11 +259,22 @@ def test_a_program_that_is_missing_is_no_fault_of_an_engine(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kib", [10_000, 20_000, 40_000, 80_000])
-def test_too_little_memory_is_no_verdict(kib: int) -> None:
-    """Wherever it is too little: also where numpy is imported."""
-    command = f"ulimit -v {kib}; exec scripts/kvmatrix check @last --against @last"
+@pytest.mark.parametrize(
+    "limit",
+    [*(f"-v {kib}000" for kib in (10, 20, 40, 80, 100, 190)), "-d 20000", "-d 50000"],
+)
+def test_too_little_memory_is_no_verdict(limit: str) -> None:
+    """Wherever it is too little: also where numpy and scipy are imported."""
+    command = f"ulimit {limit}; exec scripts/kvmatrix check @last --against @last"
     done = run("bash", "-c", command, cwd=ROOT)
     assert done.returncode == 2, done.stderr
     last = done.stderr.splitlines()[-1]
-    assert "(ulimit -v)" in last or "does not start" in last
+    assert f"(ulimit {limit[:2]})" in last or "does not start" in last
+
+
+@pytest.mark.parametrize("command", ["setup", "test", "check"])
+def test_help_that_cannot_be_written_is_a_failure_of_ours(command: str) -> None:
+    with open("/dev/full", "w") as full:
+        words = [ROOT / "scripts" / command, "--help"]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1
