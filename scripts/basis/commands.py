@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from report.terms.encoding import reason_of
+from scripts.basis.build_variables import neutral
 from scripts.basis.problem import SetupError
 
 _EXCERPT_LINES = 15
@@ -128,7 +129,7 @@ def run_logged(
 ) -> None:
     """Run `command`, appending what it prints to `log`.
 
-    Raises SetupError, with an excerpt of the log, if it fails or is not installed.
+    Without `env`, it gets the caller's variables that do not change its work.  Raises SetupError, with an excerpt of the log, if it fails or is not installed.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as out:
@@ -136,7 +137,10 @@ def run_logged(
         out.write(f"$ {' '.join(command)}\n")
         out.flush()
         try:
-            status = call(command, heartbeat, cwd=cwd, env=env, stdout=out, stderr=out)
+            variables = neutral(os.environ) if env is None else env
+            status = call(
+                command, heartbeat, cwd=cwd, env=variables, stdout=out, stderr=out
+            )
         except OSError as error:
             if error.filename != command[0]:
                 raise

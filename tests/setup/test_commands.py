@@ -100,6 +100,34 @@ def test_tests_that_nohup_runs_can_end_what_they_start(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
+CHANGING = (
+    *("CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS", "CPATH"),
+    *("CMAKE_PREFIX_PATH", "CMAKE_BUILD_TYPE", "CMAKE_TOOLCHAIN_FILE", "DESTDIR"),
+    *("CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "GCC_EXEC_PREFIX", "TAR_OPTIONS"),
+    *("RUSTFLAGS", "CARGO_PROFILE_RELEASE_OPT_LEVEL", "GOFLAGS", "CGO_CFLAGS"),
+    *("GOAMD64", "JAVA_TOOL_OPTIONS", "JDK_JAVAC_OPTIONS", "CLASSPATH"),
+    *("PIP_TARGET", "PIP_USER", "PIP_PREFIX", "PIP_CONSTRAINT", "PIP_DRY_RUN"),
+)
+NEEDED = (
+    *("PATH", "HOME", "CC", "CXX", "JAVA_HOME", "CCACHE_DIR", "CARGO_HOME"),
+    *("http_proxy", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CERT"),
+    *("PIP_CACHE_DIR", "PIP_TRUSTED_HOST", "GOPROXY", "SSL_CERT_FILE"),
+)
+
+
+def test_what_the_set_up_runs_gets_no_variable_that_changes_what_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (*CHANGING, *NEEDED):
+        monkeypatch.setenv(name, os.environ.get(name, "x"))
+    run_logged(["env"], tmp_path / "log", cwd=tmp_path)
+    names = {line.partition("=")[0] for line in (tmp_path / "log").read_text().splitlines()}
+    assert not names & {*CHANGING}
+    assert {*NEEDED} <= names
+    run_logged(["env"], tmp_path / "own", cwd=tmp_path, env={"CFLAGS": "-O2"})
+    assert "CFLAGS=-O2" in (tmp_path / "own").read_text()
+
+
 def test_the_exit_status_is_that_of_the_program() -> None:
     assert call(["sh", "-c", "exit 3"]) == 3
     assert call(["sh", "-c", "kill -9 $$"]) == -9

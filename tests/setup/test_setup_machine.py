@@ -76,11 +76,11 @@ def test_every_package_has_a_reason() -> None:
     assert len(set(names)) == len(names)
 
 
-# python -m venv DIR; DIR/bin/python -m pip ..., which ends with $PIP_STATUS
+# python -m venv DIR; DIR/bin/python -m pip ..., which ends with $STATUS_OF_PIP
 PYTHON = """
 case "$2" in
   venv) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
-  pip) exit "$PIP_STATUS" ;;
+  pip) exit "$STATUS_OF_PIP" ;;
 esac
 """
 
@@ -89,7 +89,7 @@ esac
 def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = put_programs(tmp_path / "bin", {"python": PYTHON})
     monkeypatch.setattr("sys.executable", str(programs / "python"))
-    monkeypatch.setenv("PIP_STATUS", "0")
+    monkeypatch.setenv("STATUS_OF_PIP", "0")
 
 
 def make_venv(folder: Path, requirements: Path, every: Path) -> str:
@@ -120,7 +120,7 @@ def test_an_unfinished_environment_is_not_reused(
 ) -> None:
     requirements = tmp_path / "wanted.txt"
     requirements.write_text("# nothing\n")
-    monkeypatch.setenv("PIP_STATUS", "1")
+    monkeypatch.setenv("STATUS_OF_PIP", "1")
     with pytest.raises(SetupError, match="--require-hashes"):
         make_venv(tmp_path / "venv", requirements, requirements)
     assert not venv.is_current(tmp_path / "venv", requirements)
