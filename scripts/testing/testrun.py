@@ -41,7 +41,7 @@ _DESCRIPTION = """\
 Set everything up, build, and run the tests.
   scripts/test             check, cpp and python: about 4 minutes on two idle cores
   scripts/test --full      the gate, before a merge: about 20 minutes
-  scripts/test --night     everything: about an hour
+  scripts/test --night     everything: about 40 minutes
   scripts/test STEP ...    only these steps, such as: scripts/test browser
 The gate runs the mutations and simulations that the change touches.  Some more
 mutations and the hostile inputs are drawn by the hash of the commit.  The rest is left
