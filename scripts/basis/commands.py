@@ -129,7 +129,8 @@ def run_logged(
 ) -> None:
     """Run `command`, appending what it prints to `log`.
 
-    Without `env`, it gets the caller's variables that do not change its work.  Raises SetupError, with an excerpt of the log, if it fails or is not installed.
+    Without `env`, it gets the caller's variables that do not change its work.
+    Raises SetupError, with an excerpt of the log, if it fails or is not installed.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as out:

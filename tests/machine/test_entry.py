@@ -275,6 +275,6 @@ def test_too_little_memory_is_no_verdict(limit: str) -> None:
 @pytest.mark.parametrize("command", ["setup", "test", "check"])
 def test_help_that_cannot_be_written_is_a_failure_of_ours(command: str) -> None:
     with open("/dev/full", "w") as full:
-        words = [ROOT / "scripts" / command, "--help"]
+        words = [f"{ROOT}/scripts/{command}", "--help"]
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1

@@ -121,7 +121,9 @@ def test_what_the_set_up_runs_gets_no_variable_that_changes_what_is_built(
     for name in (*CHANGING, *NEEDED):
         monkeypatch.setenv(name, os.environ.get(name, "x"))
     run_logged(["env"], tmp_path / "log", cwd=tmp_path)
-    names = {line.partition("=")[0] for line in (tmp_path / "log").read_text().splitlines()}
+    names = {
+        line.partition("=")[0] for line in (tmp_path / "log").read_text().splitlines()
+    }
     assert not names & {*CHANGING}
     assert {*NEEDED} <= names
     run_logged(["env"], tmp_path / "own", cwd=tmp_path, env={"CFLAGS": "-O2"})
