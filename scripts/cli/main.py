@@ -12,6 +12,7 @@ from report.terms.encoding import problem_of
 from scripts.machine import stdio
 
 CANNOT_WRITE = 2
+COMPLETE = "_KVMATRIX_COMPLETE"  # with which a shell asks for completions
 INTERRUPTED = 130  # as a shell reports Ctrl-C: 128 + SIGINT
 _SOON_S = 0.02
 _received: list[int] = []  # the signals that have interrupted
@@ -83,9 +84,13 @@ def _exit_code(system: Any) -> int:
 def _verb(system: Any) -> int:
     """Run a verb; return its exit code."""
     import click
+    from click.shell_completion import shell_complete
 
     from scripts.cli.verbs import main as verbs
 
+    if asked := os.environ.get(COMPLETE):
+        failed = shell_complete(verbs, {"obj": system}, "kvmatrix", COMPLETE, asked)
+        return 2 if failed else 0
     code: object = 0
     try:
         # Not by main() of click, which has words and a line of its own for interrupts.

@@ -1,12 +1,15 @@
 """The texts of --help and --version."""
 
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from scripts.cli import verbs
+from scripts.cli import main, verbs
+from scripts.machine import stdio
 from tests.support.command_line import call
 
 VERBS = (
@@ -62,3 +65,34 @@ def test_version_is_the_commit_of_the_checkout(
         done = call(["--version"])
         assert done.returncode == 0
         assert done.stdout == f"kvmatrix, commit {expected}, Apache License 2.0\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "instruction", "code", "expected"),
+    [
+        ("kvmatrix", "bash_source", 0, "complete -o"),
+        ("kvmatrix", "zsh_source", 0, "#compdef kvmatrix"),
+        ("kvmatrix hist", "bash_complete", 0, "plain,history"),
+        ("kvmatrix history --his", "bash_complete", 0, "plain,--history-dir"),
+        ("kvmatrix", "unknown", 2, ""),
+    ],
+)
+def test_shells_complete_verbs_and_options(
+    words: str,
+    instruction: str,
+    code: int,
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    monkeypatch.setenv(main.COMPLETE, instruction)
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr(main, "_handle_interrupts", lambda _handler: None)
+    monkeypatch.setattr(stdio, "make_streams_safe", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert ended.value.code == code
+    assert expected in capsys.readouterr().out
