@@ -22,6 +22,7 @@ class AbTerms:
     rule: AbRule
     same_build: bool  # both sides are one build
     counted: bool  # whether the work is counted too
+    skip_identical: bool = False  # whether equal executables are no mistake
 
 
 def paired(a: Plan, b: Plan, terms: AbTerms) -> AbPlan:
@@ -40,7 +41,7 @@ def paired(a: Plan, b: Plan, terms: AbTerms) -> AbPlan:
     plan = AbPlan(
         narrow_a, narrow_b, terms.labels, terms.rule, terms.same_build, terms.counted
     )
-    if same_executables(plan) and not terms.same_build:
+    if same_executables(plan) and not (terms.same_build or terms.skip_identical):
         problem = "both sides have the same executables, so neither can be slower"
         remedy = "name other builds, or measure the machine's noise with --aa --a"
         raise CannotStart(f"{problem}; {remedy}")

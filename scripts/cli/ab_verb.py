@@ -12,7 +12,7 @@ from scripts.cli.exit_codes import exit_code_of
 from scripts.cli.session_flow import conclude, run_with_progress
 from scripts.measure.runner import open_planner, open_runner
 from scripts.request import options
-from scripts.request.ab_options import AB_SELECTION, AbOptions
+from scripts.request.ab_options import AB_SELECTION, SKIP_IDENTICAL, AbOptions
 from scripts.request.chosen_suite import SUITE
 from scripts.request.selection import note_own_defaults, note_single_passes
 from scripts.request.shard_options import AB_SHARD_OPTIONS, shard_request
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.command("ab")
 @SUITE
 @AB_SELECTION
+@SKIP_IDENTICAL
 @AB_SHARD_OPTIONS
 @options.stacked(options.DRY_RUN, options.STRICT)
 @options.stacked(options.DATA, options.DEVICES, options.RESULTS, options.CONFIGS)
@@ -65,6 +66,7 @@ def ab(
     output = Output.of(given)
 
     def work() -> int:
+        from scripts.ab.ab_pairing import same_executables
         from scripts.ab.ab_session import session_of
         from scripts.show.ab_outcome import ab_outcome
 
@@ -76,6 +78,8 @@ def ab(
             view = partial(make_ab_view, output.stderr(), output.quiet)
             session = session_of(side_a, asked.builds.b, view)
             plan = session.plan(request, asked.terms)
+            if asked.terms.skip_identical and same_executables(plan):
+                return _identical(output)
             note_single_passes(request.config, request.suite, request.selection)
             if shard := shard_request(given):
                 plan = session.screening(plan, shard)
@@ -87,6 +91,13 @@ def ab(
         return conclude(ending, ab_outcome(ending), output, command)
 
     sys.exit(exit_code_of(work))
+
+
+def _identical(output: Output) -> int:
+    """Print that both sides are the same; return the exit code."""
+    text = "identical  both sides have the same executables; nothing is measured"
+    click.echo('{"identical": true}' if output.as_json else text)
+    return 0
 
 
 def _dry_run(session: AbSession, plan: AbPlan, output: Output) -> int:

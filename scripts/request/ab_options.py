@@ -81,6 +81,13 @@ AB_SELECTION = options.stacked(
     ),
 )
 
+SKIP_IDENTICAL = click.option(
+    "--skip-identical",
+    is_flag=True,
+    help="If the executables of all selected engines are the same on both sides,"
+    " measure nothing and exit 0.  [default: exit 2]",
+)
+
 
 @dataclass(frozen=True)
 class AbOptions:
@@ -106,7 +113,8 @@ class AbOptions:
         labels = _labels(given["label_a"], given["label_b"], same=same)
         screen, confirm = rounds
         rule = replace(_RULE, screen_rounds=screen, confirm_rounds=confirm)
-        return cls(builds, AbTerms(labels, rule, same, given["counts"]), chosen)
+        skip = given.get("skip_identical", False)
+        return cls(builds, AbTerms(labels, rule, same, given["counts"], skip), chosen)
 
     def request(self, suite: str | None, configs: Path, ctx: click.Context) -> Request:
         """Return what is asked for.

@@ -64,6 +64,22 @@ def test_a_comparison_can_be_repeated(repository: Repository) -> None:
 
 
 @pytest.mark.slow
+def test_commits_whose_selected_engines_are_the_same_pass_unmeasured(
+    repository: Repository,
+) -> None:
+    """Whatever else they build: an engine that is not measured cannot be slower."""
+    text = (repository.root / "scripts/setup").read_text()
+    more = f"{text}git rev-parse HEAD >build/release/drivers/db_bench_other\n"
+    (repository.root / "scripts/setup").write_text(more)
+    repository.commit("honest")
+    repository.commit("honest")
+    result = repository.compare("HEAD~1", "HEAD")
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+    assert "nothing is measured" in result.stderr
+    assert not [*(repository.root / "results").glob("2*")]
+
+
+@pytest.mark.slow
 def test_a_commit_against_itself_is_measured_as_one_build(
     repository: Repository,
 ) -> None:
