@@ -15,6 +15,8 @@ KINDS = (
     "stat lines of db_bench, report.tsv of benchmark.sh, text of Go benchmarks (go test"
     " -bench) or JSON of Google Benchmark (--benchmark_out)"
 )
+# Of all files of Google Benchmark: other programs have "benchmarks", too.
+_OF_GOOGLE = re.compile(r'"(?:context|real_time)"\s*:')
 # What terminals and progress leave in a log: colours and titles.
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])"
@@ -35,7 +37,8 @@ def read(path: Path) -> KeptResults:
     lines = printable(_ESCAPES.sub("", text)).split("\n")
     if text.lstrip().startswith("{"):
         lines = go_benchmark.unwrapped(lines)
-        if not any(map(go_benchmark.has_one, lines)):
+        is_go = any(map(go_benchmark.has_one, lines))
+        if not is_go and _OF_GOOGLE.search(text):
             return google_json.read(path, content)
     for recognises, results in (
         (result_table.has_header, result_table.results),

@@ -14,6 +14,14 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
 _REMEDY = "save it as UTF-8"
+# What compressed files begin with.
+_COMPRESSED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\3\4": "zip",
+}
 _LOOKED_AT = 256  # bytes of a text in which a third are zero if it is UTF-16
 # Errors of calls that reach a limit of the process, and the option that raises it.
 _LIMITS = {errno.EMFILE: "-n", errno.EFBIG: "-f", errno.EAGAIN: "-u"}
@@ -25,6 +33,9 @@ def decoded(content: bytes, *, is_latin: bool = False) -> str:
     With `is_latin`, bytes that are not UTF-8 are those of ISO 8859-1.  Raises
     ValueError that names the first fault, or another encoding and the remedy.
     """
+    for begin, name in _COMPRESSED.items():
+        if content.startswith(begin):
+            raise ValueError(f"the file is compressed ({name}); decompress it first")
     for mark, name in _MARKS:
         if content.startswith(mark):
             raise ValueError(f"the text is {name}; {_REMEDY}")

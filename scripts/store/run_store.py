@@ -255,6 +255,9 @@ def find_run(results: Path, name: str, kinds: Sequence[str] = (ORDINARY,)) -> Pa
         raise ResultsError(_wrong_kind(every[0], kind_of(every[0])))
     for path in (results / name, Path(name)):
         if name and not matching and path.exists():
+            if not (path.is_dir() or path.is_file()):
+                problem = f"{path} is a pipe or a device, which is not read"
+                raise ResultsError(f"{problem}; write what it gives to a file")
             plans = f"{', '.join(EVERY_KIND[:-1])} or {EVERY_KIND[-1]}"
             raise ResultsError(f"{path} is not a {kind_word}: it contains no {plans}")
     if not matching and name.startswith("@"):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
+import gzip
 import json
+import lzma
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -175,10 +179,23 @@ def test_another_encoding_is_named_with_the_remedy(
         read(path)
 
 
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_compressed_file_is_named(
+    compress: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    with pytest.raises(ResultsError, match="compressed"):
+        read(kept(tmp_path, compress(GO.encode())))
+
+
 REFUSED = {
     "empty": ("", "empty; expected stat lines"),
     "of no kind": ("# Title\n\nsome words\n", "known kind; expected stat lines"),
-    "JSON of another": ('{"a": 1}', "'benchmarks' is missing"),
+    "JSON of another": ('{"a": 1}', "known kind; expected stat lines"),
+    "JSON of pytest-benchmark": (
+        '{"machine_info": {}, "benchmarks": [{"name": "a", "stats": {"data": [1]}}]}',
+        "known kind; expected stat lines",
+    ),
+    "JSON of Google without benchmarks": ('{"context": {}}', "'benchmarks' is missing"),
     "two versions": (
         OLD_FORM + OLD_FORM.replace("1.22", "1.23"),
         "version: '1.22' in line 1 and '1.23' in line 13; split the file",
