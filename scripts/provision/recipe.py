@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from report.config.pinned_source import ArchiveSource, JarSource, PinnedSource
 from report.config.source_table import NO_BUILD
 from scripts.basis.commands import output_of
+from scripts.basis.problem import SetupError
 
 # Increase this when a change in this file requires every engine to be recompiled.
 RECIPE = 2
@@ -37,8 +39,15 @@ class Compiler:
 
 
 def find_compiler(environ: Mapping[str, str]) -> Compiler:
-    """Return the compilers named by $CC and $CXX, by default cc and c++."""
-    cc, cxx = environ.get("CC", "cc"), environ.get("CXX", "c++")
+    """Return the compilers named by $CC and $CXX, by default cc and c++.
+
+    Raises SetupError if one that is named is not installed.
+    """
+    cc, cxx = environ.get("CC") or "cc", environ.get("CXX") or "c++"
+    for variable, name in (("CC", cc), ("CXX", cxx)):
+        if not shutil.which(name.partition(" ")[0]) and environ.get(variable):
+            remedy = f"set {variable} to a compiler, or unset it"
+            raise SetupError(f"{variable}={name}: not an installed program; {remedy}")
     banner = output_of([cxx, "--version"]).partition("\n")[0]
     return Compiler(cc, cxx, banner)
 

@@ -83,9 +83,13 @@ def resolved(words: Sequence[str], engines: ReadEngines) -> tuple[str, ...]:
 
     "all" is every engine on request.  A variant stands for the engine whose executable
     it runs, and the floor of an engine's binding comes before it.  Raises SetupError if
-    there is no such engine.
+    there is no such engine, or none is named.
     """
     names: dict[str, None] = {}
+    if not any(word.strip(" ,") for word in words):
+        raise SetupError(
+            "--with and --only: no engine is named; expected such as rocksdb"
+        )
     for word in (word for words_ in words for word in words_.split(",") if word):
         if word == ALL:
             every = (e for e in engines.engines.values() if e.is_on_request)

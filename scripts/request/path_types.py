@@ -23,7 +23,8 @@ class FolderType(click.Path):
         place = existing_part(folder)
         if not place.is_dir():
             where = "" if place == folder.absolute() else f"{folder}: "
-            self.fail(f"{where}{place} is a file; expected a directory", param, ctx)
+            kind = "a file" if place.exists() else "a link to nothing"
+            self.fail(f"{where}{place} is {kind}; expected a directory", param, ctx)
         return folder
 
 

@@ -154,6 +154,15 @@ def test_whatever_a_library_depends_on_changes_its_key() -> None:
     assert keys[0] == prefixes.key_of(make_source(), FLAGS, COMPILER, [])
 
 
+def test_a_compiler_that_is_not_installed_is_named() -> None:
+    usual = recipe.find_compiler({})
+    assert recipe.find_compiler({"CC": "", "CXX": ""}) == usual
+    for variable in ("CC", "CXX"):
+        for name in ("/nowhere/c++", " "):
+            with pytest.raises(SetupError, match=variable):
+                recipe.find_compiler({variable: name})
+
+
 def test_a_build_sees_our_flags_and_the_prefixes_it_needs_only() -> None:
     source = make_source()
     job = replace(job_of(source), dependencies=[Path("/cache/need")])

@@ -116,6 +116,13 @@ def test_an_unknown_engine_is_an_error_with_the_nearest_name(
     assert not (checkout.root / "build/engines/requested.json").exists()
 
 
+@pytest.mark.parametrize("option", ["--with", "--only"])
+@pytest.mark.parametrize("word", ["", " ", ","])
+def test_no_engine_is_not_a_choice(checkout: Checkout, option: str, word: str) -> None:
+    refused(checkout, option, word)
+    assert not (checkout.root / "build/engines/requested.json").exists()
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"has_default": 1, "names": []}', '"'])
 def test_a_damaged_choice_is_refused_until_it_is_removed(
     checkout: Checkout, text: str
