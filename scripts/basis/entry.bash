@@ -61,6 +61,19 @@ refuse_empty() {
   done
 }
 
+# spread WORD...: set `spread` to the words, with --name=value as two, up to a "--".
+spread() {
+  spread=()
+  while (($#)) && [[ "$1" != -- ]]; do
+    case "$1" in
+      --?*=*) spread+=("${1%%=*}" "${1#*=}") ;;
+      *) spread+=("$1") ;;
+    esac
+    shift
+  done
+  spread+=("$@")
+}
+
 # need PACKAGE PROGRAM...: end unless the programs are installed.
 need() {
   local package="$1" program

@@ -105,7 +105,10 @@ def test_a_commit_against_itself_is_measured_as_one_build(
         (["--minutes", "0", "HEAD", "HEAD"], "--minutes 0"),
         (["--repository", "/", "HEAD", "HEAD"], "HEAD is not a commit of /"),
         (["--repository", "/nowhere", "HEAD", "HEAD"], "/nowhere: no such directory"),
+        (["--format=xml", "HEAD", "HEAD"], "--format xml"),
         (["--suite", "", "HEAD", "HEAD"], "is empty"),
+        (["--suite=", "HEAD", "HEAD"], "is empty"),
+        (["--results-dir=dangling", "HEAD", "HEAD"], "dangling is a link to nothing"),
         (["--build", "", "HEAD", "HEAD"], "is empty"),
         (["--results-dir", "kind/x", "HEAD", "HEAD"], "kind is not a directory"),
         (["--history-dir", "kind", "HEAD", "HEAD"], "kind is not a directory"),
@@ -114,6 +117,7 @@ def test_a_commit_against_itself_is_measured_as_one_build(
 def test_invalid_arguments_exit_2_before_the_build(
     repository: Repository, words: list[str], message: str
 ) -> None:
+    (repository.root / "dangling").symlink_to("nowhere")
     repository.commit("honest")
     result = repository.call("compare-commits", *words)
     assert result.returncode == 2
