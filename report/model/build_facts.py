@@ -18,11 +18,15 @@ DIFFERS = "differs"  # a fact that the machines of a run do not have in common
 
 @dataclass(frozen=True)
 class Build:
-    """The build of an engine's executable; facts are (name, value)."""
+    """The build of an engine's executable; facts are (name, value).
+
+    `tried` has facts that are measured, which vary between equal builds.
+    """
 
     engine: Engine
     assertions_live: bool
     facts: tuple[tuple[str, str], ...]
+    tried: tuple[tuple[str, str], ...] = ()
 
 
 def builds(run: Run) -> list[Build]:
@@ -41,7 +45,7 @@ def build(engine: Engine) -> Build:
         ("origin", compiled.get("origin")),
         ("checksum of the origin", compiled.get("origin_sha256")),
         ("checksum of the executable", engine.binary_sha256),
-        ("codec", _codec(described)),
+        ("codec", described.codec or "none"),
         ("compiler", compiled.get("compiler")),
         ("flags", compiled.get("flags")),
         ("flags of the engine", compiled.get("engine_flags")),
@@ -50,19 +54,17 @@ def build(engine: Engine) -> Build:
         ("licence", described.licence),
     ]
     texts = [(name, text_of(value)) for name, value in facts if value]
-    return Build(engine, described.assertions_live, tuple(texts))
+    tried = (("codec, tried", _sizes(described)),) if _sizes(described) else ()
+    return Build(engine, described.assertions_live, tuple(texts), tried)
 
 
-def _codec(described: Description) -> str:
-    """Return the codec and, if it was tried, its effect on compressible data."""
-    codec, proof = described.codec, described.codec_proof
-    if not codec:
-        return "none"
+def _sizes(described: Description) -> str:
+    """Return what the codec does to compressible data; "" if it was not tried."""
+    proof = described.codec_proof
     plain, packed = proof.get("plain_disk_bytes"), proof.get("compressed_disk_bytes")
-    if not isinstance(plain, int) or not isinstance(packed, int):
-        return codec
-    sizes = f"{numbers.size(plain)} on disk without it, {numbers.size(packed)} with it"
-    return f"{codec}; tried: {sizes}"
+    if not described.codec or not isinstance(plain, int) or not isinstance(packed, int):
+        return ""
+    return f"{numbers.size(plain)} on disk without it, {numbers.size(packed)} with it"
 
 
 def started(run_id: str) -> str:

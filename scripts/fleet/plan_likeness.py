@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from report.model.ab_plan import AbPlan, AbShard
 from report.model.plan import Engine, Plan, Shard
+from report.model.plan_document import engine_documents
 from report.terms.documents import ResultsError
-from scripts.planning.engine_program import file_name, portable
+from scripts.planning.engine_program import portable
 from scripts.planning.settings import differences
 from scripts.store.run_places import CannotStart
 
@@ -123,11 +124,8 @@ def _executables(first: Plan | AbPlan, other: Plan | AbPlan) -> Iterator[str]:
 
 def _different(first: Engine, other: Engine) -> list[str]:
     """Return the fields in which two engines differ, but for what is a machine's."""
-    a, b = (
-        replace(engine, passports={}, plugin=file_name(engine.plugin))
-        for engine in (first, other)
-    )
-    return [f.name for f in fields(Engine) if getattr(a, f.name) != getattr(b, f.name)]
+    a, b = _without_own({_ENGINES: engine_documents([first, other])})[_ENGINES]
+    return [key for key in sorted({*a, *b}) if a.get(key) != b.get(key)]
 
 
 def _short(value: object) -> str:

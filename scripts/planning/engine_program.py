@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Protocol
 
+from report.model.description import declared
+
 PLUGIN_EXECUTABLE = "db_bench_plugin"
 
 
@@ -91,11 +93,14 @@ class Program:
 
 
 def portable(engine: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document of an engine with the file name of its plug-in, not its path.
+    """Return the document of an engine without what may vary from place to place.
 
-    The file may lie elsewhere on another machine; its SHA-256 is compared, too.
+    That is the path of its plug-in, of which the file name stays, since its SHA-256 is
+    compared, too; and what was measured when it described itself.
     """
     known = {"plugin": file_name(engine["plugin"])} if "plugin" in engine else {}
+    if engine.get("describe"):
+        known["describe"] = declared(engine["describe"])
     return {**engine, **known}
 
 

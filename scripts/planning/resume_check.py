@@ -235,12 +235,15 @@ def _without(
 def _differing(
     place: str, old: Mapping[str, object], new: Mapping[str, object]
 ) -> list[str]:
-    """Return one sentence for each key with another value."""
-    return [
-        f"{place}{_difference(key, old, new)}"
-        for key in sorted({*old, *new})
-        if old.get(key) != new.get(key)
-    ]
+    """Return one sentence for each key with another value, also of inner tables."""
+    texts = []
+    for key in sorted({*old, *new}):
+        was, now = old.get(key), new.get(key)
+        if isinstance(was, Mapping) and isinstance(now, Mapping):
+            texts += _differing(f"{place}{key}.", was, now)
+        elif was != now:
+            texts.append(f"{place}{_difference(key, old, new)}")
+    return texts
 
 
 def _difference(key: str, old: Mapping[str, object], new: Mapping[str, object]) -> str:

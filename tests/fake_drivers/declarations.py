@@ -1,5 +1,7 @@
 """Fakes with another answer to --describe than most."""
 
+import time
+
 from tests.fake_drivers.protocol import FakeDriver, Record
 
 
@@ -40,6 +42,15 @@ class UnknownFill(FakeDriver):
         for benchmark in description["benchmarks"]:
             benchmark["fill"] = "fillnone"
         return description
+
+
+class VaryingCodec(FakeDriver):
+    """Needs another space on disk each time that its codec is tried."""
+
+    def describe(self) -> Record:
+        sizes = {"plain_disk_bytes": 2**23, "compressed_disk_bytes": time.monotonic_ns()}
+        proof = {"raw_bytes": 2**22, "compresses": True, **sizes}
+        return {**super().describe(), "codec": "snappy", "codec_proof": proof}
 
 
 class Unordered(FakeDriver):

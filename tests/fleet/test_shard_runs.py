@@ -96,6 +96,12 @@ def test_a_finished_shard_is_complete(lab: Lab) -> None:
     assert "nothing to do" in lab.call("resume", "@last").stderr
 
 
+def test_what_describing_an_engine_measures_may_differ(lab: Lab) -> None:
+    lab.engine("three", "varying_codec")
+    parts = [str(measure(lab, f"{i}/2", f"m-{i}")) for i in (1, 2)]
+    assert lab.call("merge", *parts).returncode == 0
+
+
 def test_a_merged_run_is_not_resumed(lab: Lab) -> None:
     """Its lines are those of shards, of which each has a machine."""
     part = measure(lab, "1/2", "m-1")

@@ -222,6 +222,21 @@ def test_builds_of_an_ab_run_are_not_those_of_a_run(lab: Lab) -> None:
     assert "is no A/B run; pass its build with --build-dir" in done.stderr
 
 
+def test_what_describing_an_engine_measures_is_no_change(lab: Lab) -> None:
+    lab.engine("three", "varying_codec")
+    unfinished(lab)
+    edit_plan(lab.run_folder, lambda plan: _codec_of(plan).update(compresses=False))
+    assert "describe.codec_proof.compresses was False, is now True" in refusal(lab)
+    edit_plan(lab.run_folder, lambda plan: _codec_of(plan).update(compresses=True))
+    assert lab.call("resume", "@last").returncode == 0
+
+
+def _codec_of(plan: dict[str, Any]) -> dict[str, Any]:
+    (three,) = (engine for engine in plan["engines"] if engine["name"] == "three")
+    proof: dict[str, Any] = three["describe"]["codec_proof"]
+    return proof
+
+
 def test_a_changed_binary_is_refused(lab: Lab) -> None:
     unfinished(lab)
     with lab.executable("one").open("a") as file:
