@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.places import ROOT
+from tests.setup.provisioning import put_programs
 from tests.setup.recipe_lab import FAST, Repository, repository_in
 from tests.support.workflow import FOLDER, Step, blocks, run_step
 
@@ -53,6 +54,22 @@ def test_no_expression_is_part_of_a_script(name: str) -> None:
     scripts = blocks(FOLDER / name)
     assert all("${{" not in block for block in scripts.values())
     assert len(scripts) >= 4
+
+
+def test_the_defaults_of_an_engine_s_workflow_are_arguments(tmp_path: Path) -> None:
+    put_programs(
+        tmp_path / "kvmatrix/scripts", {"compare-engine": 'printf "<%s>" "$@"'}
+    )
+    text = (FOLDER / "engine.yml").read_text()
+    inputs = dict(re.findall(r" ([\w-]+):\n.*\n +type: .*\n +default: (.*)", text))
+    env = {name.upper().replace("-", "_"): of.strip('"') for name, of in inputs.items()}
+    env |= {"BASE": "b", "NEW": "n"}
+    compared = run_step(
+        blocks(FOLDER / "engine.yml")["Build, test, compare"], tmp_path, **env
+    )
+    assert compared.code == 0
+    assert compared.output.endswith("<engine/.><b><n><-->")
+    assert "<>" not in compared.output
 
 
 def test_paths_are_absolute_so_that_work_trees_share_the_cache(tmp_path: Path) -> None:

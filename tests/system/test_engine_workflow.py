@@ -20,6 +20,7 @@ pytestmark = [
         "common/driver.h",
         ".github/workflows/engine.yml",
         "scripts/compare-engine",
+        "scripts/compare-commits",
         "scripts/test-the-gate",
     ),
     pytest.mark.skipif(
