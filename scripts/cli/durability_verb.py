@@ -32,7 +32,7 @@ from scripts.durability.durability_session import (
 )
 from scripts.durability.engine_settings import settings_of
 from scripts.durability.replay import check_flags, description_of, replay
-from scripts.durability.requisites import requisites
+from scripts.durability.requisites import makeable, requisites
 from scripts.durability.trial_plan import planned_trials
 from scripts.machine.checkout import harness_of
 from scripts.machine.host import identity
@@ -57,7 +57,7 @@ from scripts.store.run_places import (
     refuse_full_disk,
     why_missing,
 )
-from scripts.trials.trial_spec import KILL
+from scripts.trials.trial_spec import KILL, LOG, SHUTDOWN
 
 _STATES = IntegerType(1, MOST_STATES)
 
@@ -91,8 +91,8 @@ _STATES = IntegerType(1, MOST_STATES)
 @click.option(
     "--states",
     type=_STATES,
-    help="Try this many disks of each recorded log, e.g. --states 60."
-    f"  [default: the suite's; {_STATES.accepted}]",
+    help="Try this many disks of each recorded log, e.g. --states 60, and a few more of"
+    f" power cuts while it recovers.  [default: the suite's; {_STATES.accepted}]",
 )
 @options.SEED
 @options.DRY_RUN
@@ -206,6 +206,8 @@ def _plan(
     if not settings:
         raise CannotStart(_why_nothing(engines, suite, runner.places.build_dir), 5)
     block_log = runner.places.build_dir / BLOCK_LOG
+    if not wanted.file_systems:
+        suite = _without_absent(suite)
     impossible = requisites(suite.methods, suite.file_systems, block_log)
     if wanted.methods and any(impossible.values()):
         first, *others = _why(impossible)
@@ -225,6 +227,17 @@ def _plan(
         missing=missing,
         harness=harness_of(ROOT),
     )
+
+
+def _without_absent(suite: DurabilitySuite) -> DurabilitySuite:
+    """Return a suite without the file systems that cannot be made here; name those."""
+    if not {*suite.methods} & {SHUTDOWN, LOG}:
+        return suite
+    why = makeable(suite.file_systems)
+    for name, problem in why.items():
+        if problem:
+            print_note(f"warning: {name} is left out: {problem}")
+    return replace(suite, file_systems=tuple(n for n in why if not why[n]))
 
 
 def _suite(config: Config, folder: Path, name: str) -> DurabilitySuite:
@@ -317,11 +330,13 @@ def _perform(
 def _note_impossible(plan: DurabilityPlan) -> None:
     for line in _why(plan.requisites):
         print_note(f"warning: not possible here: {line}")
-    if any(plan.requisites.values()):
-        tried = (
-            "only kill -9 is tried" if KILL in plan.requisites else "nothing is left"
-        )
-        print_note(f"warning: {tried}; what a power cut does stays as documented")
+    if not any(plan.requisites.values()):
+        return
+    tried = [method for method, why in plan.requisites.items() if not why]
+    words = f"only {', '.join(tried)} is tried" if tried else "nothing is left"
+    if not {*tried} - {KILL}:
+        words += "; what a power cut does stays as documented"
+    print_note(f"warning: {words}")
 
 
 def _replay(file: Path, places: RunPlaces, system: SystemAccess, output: Output) -> int:

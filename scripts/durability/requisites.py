@@ -1,7 +1,7 @@
 """Whether this machine can cut the power of a disk of its own, and why it cannot."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from scripts.regime.host_probes import (
@@ -14,7 +14,7 @@ from scripts.regime.host_probes import (
     no_namespaces,
     not_root,
 )
-from scripts.trials.trial_spec import FULL, KILL, LOG, REPLAY, SHUTDOWN
+from scripts.trials.trial_spec import FULL, FULL_FS, KILL, LOG, REPLAY, SHUTDOWN
 
 SET_UP = "run scripts/setup"
 
@@ -24,14 +24,23 @@ def requisites(
 ) -> Mapping[str, str]:
     """Return why each method is impossible here, with a remedy; "": it is not."""
     shared: list[Probe] = [not_root, no_namespaces, no_mount_tools, no_loop_device]
-    shared += [no_maker_of(n, f", or leave {n} out with --fs") for n in file_systems]
+    makers = [no_maker_of(n, f", or leave {n} out with --fs") for n in file_systems]
     of_method: Mapping[str, list[Probe]] = {
         KILL: [],
-        SHUTDOWN: shared,
-        FULL: shared,
-        LOG: [*shared, _no_fuse, lambda: _not_built(block_log)],
+        SHUTDOWN: [*shared, *makers],
+        FULL: [*shared, no_maker_of(FULL_FS)],
+        LOG: [*shared, *makers, _no_fuse, lambda: _not_built(block_log)],
     }
     return {method: first_problem(of_method[method]) for method in methods}
+
+
+def makeable(file_systems: Sequence[str]) -> Mapping[str, str]:
+    """Return why each file system cannot be made here; "": it can.
+
+    Where none can be made, that is the problem of a method, not of a file system.
+    """
+    why = {name: no_maker_of(name)() for name in file_systems}
+    return dict.fromkeys(why, "") if all(why.values()) else why
 
 
 def namespaces_of(method: str) -> tuple[str, ...]:

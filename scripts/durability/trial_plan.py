@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from report.config.durability_suite import DurabilitySuite
 from report.durability.durability_plan import PlannedTrial
 from scripts.durability.engine_settings import EngineSetting
-from scripts.trials.trial_spec import FULL, KILL, LOG, SHUTDOWN
+from scripts.trials.trial_spec import FULL, FULL_FS, KILL, LOG, SHUTDOWN
 
-_FULL_FS = "ext4"  # xfs cannot be small enough
 FULL_STAGES = ("writes", "batches", "sync", "compaction", "close")
 
 
@@ -44,7 +43,7 @@ def _kinds(suite: DurabilitySuite) -> Iterator[tuple[str, str, int, int]]:
             for fs in suite.file_systems:
                 yield LOG, fs, number, suite.states
     if FULL in suite.methods:
-        yield FULL, _FULL_FS, 0, len(FULL_STAGES)
+        yield FULL, FULL_FS, 0, len(FULL_STAGES)
 
 
 def _seed(seed: int, *key: object) -> int:

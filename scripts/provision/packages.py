@@ -203,8 +203,13 @@ def _install(requirements: Sequence[Requirement], log: Path) -> None:
     run_logged([*install, *names], log, cwd=Path("/"), env=env)
 
 
-def ensure(requirements: Sequence[Requirement], log: Path, screen: Screen) -> None:
-    """Install what is missing.
+def ensure(
+    requirements: Sequence[Requirement],
+    log: Path,
+    screen: Screen,
+    along: Sequence[Requirement] = (),
+) -> None:
+    """Install what is missing; if anything is, then also what is missing of `along`.
 
     Raises SetupError, with the names of the packages, if they cannot be installed.
     """
@@ -214,9 +219,10 @@ def ensure(requirements: Sequence[Requirement], log: Path, screen: Screen) -> No
     why = why_not_installable()
     if why:
         raise SetupError(missing_text(absent, why))
-    names = ", ".join(requirement.package for requirement in absent)
+    wanted = list(dict.fromkeys([*absent, *missing(along)]))
+    names = ", ".join(requirement.package for requirement in wanted)
     with screen.step(f"Installing packages: {names}"):
-        _install(absent, log)
+        _install(wanted, log)
     if remaining := missing(absent):
         why = "apt-get succeeded, but what they provide was not found"
         raise SetupError(missing_text(remaining, why))

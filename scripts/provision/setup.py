@@ -278,7 +278,8 @@ def run(options: argparse.Namespace, screen: Screen) -> dict[str, str]:
             screen.say(f"Installing on request: {names} ({cost}, if nothing is cached)")
         shop = _workshop(options, chosen, screen)
         required = _requirements(options, chosen.sources_of(chosen.default), shop)
-        packages.ensure(required, logs / "packages.log", screen)
+        log = logs / "packages.log"
+        packages.ensure(required, log, screen, packages.CUTTING)
         _python(options, screen)
         if options.test:
             _consumers(screen)

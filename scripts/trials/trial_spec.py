@@ -11,6 +11,7 @@ LOG = "log"
 FULL = "full"
 REPLAY = "replay"  # not a way to cut: a reproducer is opened again
 METHODS = (KILL, SHUTDOWN, LOG, FULL)
+FULL_FS = "ext4"  # xfs cannot be small enough
 PHASES = (
     "first:5,single:40,batch:6,cover:3,growth:30,settle:5,compact:5,close:10,read:10"
 )

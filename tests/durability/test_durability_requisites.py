@@ -1,5 +1,6 @@
 """Where the power cannot be cut: what is missing, its remedy, what is still tried."""
 
+import json
 import os
 from pathlib import Path
 
@@ -41,11 +42,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
 MISSING = poor_machine.MISSING | {
     "fuse": (without("/dev/fuse"), "no FUSE (/dev/fuse)", "--device /dev/fuse"),
     "mount": (no_program("mount"), "mount is not installed", "install mount"),
-    "mkfs": (
-        no_mkfs,
-        "mkfs.xfs is not",
-        "install xfsprogs, or leave xfs out with --fs",
-    ),
+    "mkfs": (no_program("mkfs.xfs", "mkfs.ext4"), "mkfs.ext4 is not", "e2fsprogs"),
 }
 
 
@@ -87,6 +84,41 @@ def test_what_does_not_need_what_is_missing_is_possible(
     words = ("--method", "log", "--fs", "ext4", "--dry-run")
     done = lab.call("durability", "tiny", *words)
     assert done.returncode == 0, done.stderr
+    assert "xfs" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("--method", "log"), ("-e", "crash-tested")])
+def test_a_file_system_that_cannot_be_made_is_left_out(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    no_mkfs(monkeypatch)
+    done = lab.call("durability", "tiny", *words, "--dry-run", "--json")
+    assert done.returncode == 0, "no method is lost"
+    planned = json.loads(done.stdout)
+    assert not any(planned["requisites"].values())
+    assert {trial["fs"] for trial in planned["trials"]} - {""} == {"ext4"}
+    assert done.stderr.count("xfsprogs") == 1
+
+
+def test_a_file_system_that_is_asked_for_and_cannot_be_made_is_a_loss(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_mkfs(monkeypatch)
+    for words in (["--fs", "xfs"], ["--fs", "xfs", "--fs", "ext4"]):
+        done = lab.call("durability", "tiny", *words, "--dry-run")
+        assert done.returncode == 4
+        assert "log: " in done.stdout and "xfsprogs" in done.stdout
+        assert "full: not" not in done.stdout, "which needs ext4 alone"
+
+
+def test_without_ext4_no_disk_is_filled(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_program("mkfs.ext4")(monkeypatch)
+    done = lab.call("durability", "tiny", "--dry-run", "--json")
+    assert done.returncode == 4
+    impossible = json.loads(done.stdout)["requisites"]
+    assert [method for method, why in impossible.items() if why] == ["full"]
 
 
 @pytest.mark.parametrize("thing", ["root", "namespaces", "unshare"])
@@ -99,7 +131,7 @@ def test_where_only_kills_are_possible_the_class_is_as_documented(
     done = lab.call("durability", "tiny")
     assert done.returncode == 4
     assert "shutdown: " in done.stderr and fault in done.stderr
-    assert "only kill -9 is tried" in done.stderr
+    assert "only kill is tried" in done.stderr
     assert statuses(trials(lab)) == [("crash-tested/durable", "ok")]
     (row,) = passport(lab)["settings"]
     assert row["proof"] == {"kind": "as documented", "states": 0}

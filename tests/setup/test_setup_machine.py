@@ -58,9 +58,13 @@ def test_root_on_debian_installs_what_is_missing_and_nothing_else(
     monkeypatch.setenv("PATH", str(put_programs(tmp_path / "bin", {"apt-get": body})))
     monkeypatch.setattr(packages, "why_not_installable", lambda: "")
     absent = Requirement("ninja-build", "what CMake runs", marker.exists)
-    packages.ensure([PRESENT, absent], tmp_path / "log", Screen(io.StringIO()))
+    along = [PRESENT, Requirement("xfsprogs", "not needed", lambda: False)]
+    screen = Screen(io.StringIO())
+    packages.ensure([PRESENT], tmp_path / "log", screen, along)
+    assert not marker.exists(), "nothing that is needed is missing"
+    packages.ensure([PRESENT, absent], tmp_path / "log", screen, along)
     words = marker.read_text().split()
-    assert words[-1] == "ninja-build"
+    assert words[-2:] == ["ninja-build", "xfsprogs"]
     assert "cmake" not in words
     assert "DPkg::Lock::Timeout=400" in words
     assert "--no-remove" in words

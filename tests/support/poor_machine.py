@@ -39,14 +39,14 @@ def no_namespaces(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(host_probes, "NAMESPACES", ("sh", "-c", refusal))
 
 
-def no_program(name: str) -> Take:
-    """Return what takes a program away."""
+def no_program(*names: str) -> Take:
+    """Return what takes programs away."""
 
     def take(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(
             shutil,
             "which",
-            lambda asked, **_: None if asked == name else f"/bin/{asked}",
+            lambda asked, **_: None if asked in names else f"/bin/{asked}",
         )
 
     return take
