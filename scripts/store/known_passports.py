@@ -1,6 +1,7 @@
 """The passports of earlier durability runs, for the plan of a run of rates."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ from report.durability.durability_folder import load_durability
 from report.durability.passport import passport_of
 from report.model.plan import Engine, Plan
 from report.terms.class_stamp import CONTRADICTED, PROVED, KnownClass
-from report.terms.documents import ResultsError
+from report.terms.documents import ResultsError, read_bytes
 from scripts.planning.executable import flag_text
+from scripts.store.run_places import ROOT
 from scripts.store.run_store import DURABILITY, all_runs
 
+PUBLISHED = ROOT / "results"
 _MOST_RUNS = 20  # that are read, the newest first
 
 
@@ -32,15 +35,16 @@ def with_passports(plan: Plan, config: Config, results: Path) -> Plan:
     """Return a plan with the class that the newest durability run found of each engine.
 
     Only a run of the same version of the library counts, and only one that could cut
-    the power.  The class of a level is that of the setting, be it a level or a further
-    one, in which all flags that bear on durability at this level are as in the plan;
-    of several such settings, it is that of the one that keeps least.  An engine has
+    the power, in `results` or, as the published ones, in those of the checkout.  The
+    class of a level is that of the setting, be it a level or a further one, in which
+    all flags that bear on durability at this level are as in the plan; of several such
+    settings, it is that of the one that keeps least.  An engine has
     none if its writes at this level differ in those flags.  A variant that was not
     tried itself has the class of its engine.
     """
     plan = without_passports(plan)  # of another place
-    runs = _newest(results)
-    if not runs:
+    runs = _newest(results, {engine.version for engine in plan.engines})
+    if not any(runs):
         return plan
     engines = (_with(plan, engine, config, runs) for engine in plan.engines)
     return replace(plan, engines=tuple(engines))
@@ -105,23 +109,27 @@ def _effect(
     }
 
 
-def _newest(results: Path) -> list[list[_Tried]]:
-    """Return what was found by each run, the newest first."""
-    runs = []
-    for path in reversed(all_runs(results, (DURABILITY,))[-_MOST_RUNS:]):
-        try:
-            recorded = load_durability(path)
-        except ResultsError:
-            continue  # `kvmatrix list runs` says what is wrong with it
-        passport = passport_of(recorded.plan, recorded.trials)
-        runs.append(
-            [
-                _tried(entry, recorded.plan.run)
-                for entry in passport["settings"]
-                if entry["proof"]["kind"] in (PROVED, CONTRADICTED)
-            ]
-        )
-    return runs
+def _newest(results: Path, versions: Collection[str]) -> list[list[_Tried]]:
+    """Return what was found by each run of these versions, the newest first."""
+    runs = all_runs(results, (DURABILITY,), also=PUBLISHED)
+    return [_found(path, versions) for path in reversed(runs[-_MOST_RUNS:])]
+
+
+def _found(path: Path, versions: Collection[str]) -> list[_Tried]:
+    """Return what a run found; [] if it cannot be read, or tried no such version."""
+    try:
+        content = read_bytes(path / DURABILITY)  # much faster than to validate it
+        if not any(json.dumps(version).encode() in content for version in versions):
+            return []
+        recorded = load_durability(path)
+    except ResultsError:
+        return []  # `kvmatrix list runs` says what is wrong with it
+    passport = passport_of(recorded.plan, recorded.trials)
+    return [
+        _tried(entry, recorded.plan.run)
+        for entry in passport["settings"]
+        if entry["proof"]["kind"] in (PROVED, CONTRADICTED)
+    ]
 
 
 def _tried(entry: Mapping[str, Any], run: str) -> _Tried:

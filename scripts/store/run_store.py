@@ -308,13 +308,20 @@ def is_ab_run(path: Path) -> bool:
     return (path / AB).is_file()
 
 
-def all_runs(results: Path, kinds: Sequence[str] = (ORDINARY,)) -> list[Path]:
+def all_runs(
+    results: Path, kinds: Sequence[str] = (ORDINARY,), also: Path | None = None
+) -> list[Path]:
     """Return all run folders of these kinds, oldest first, even renamed ones.
 
+    Those in the folder `also` count, too.
     A run that is dated later than tomorrow was made with a wrong clock.  It counts as
     the oldest, or it would be the last for ever.
     """
-    runs = {p.parent for kind in kinds for p in results.glob(f"[0-9A-Za-z]*/{kind}")}
+    folders = [results]
+    if also and also.resolve() != results.resolve():
+        folders.append(also)
+    globs = [f"[0-9A-Za-z]*/{kind}" for kind in kinds]
+    runs = {p.parent for of in folders for glob in globs for p in of.glob(glob)}
     tomorrow = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)
     return sorted(runs, key=partial(_age, tomorrow=f"{tomorrow:{TIME_FORMAT}}"))
 

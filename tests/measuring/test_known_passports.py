@@ -12,6 +12,7 @@ from report.page import report_page
 from report.terms.class_stamp import CLASSES, PROOF_MEANINGS
 from report.trust.judge import load_run
 from report.verdict.ab_judge import load_ab_run
+from scripts.store import known_passports
 from tests.builders import synthetic_durability as synthetic
 from tests.builders.synthetic_durability import tried
 from tests.support.lab import Lab, make_lab
@@ -117,6 +118,21 @@ def test_the_newest_run_counts(lab: Lab) -> None:
     tried(lab.results, BUFFERED)
     tried(lab.results, BUFFERED, run=NEW, complete=3, hole=4)
     assert known(lab) == {"buffered": ("D1 found, contradicts D2 (7 states)", NEW)}
+
+
+@pytest.mark.parametrize("newest", [OLD, NEW])
+def test_published_runs_count_in_every_results_directory(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, newest: str
+) -> None:
+    published = tmp_path / "published"
+    monkeypatch.setattr(known_passports, "PUBLISHED", published)
+    tried(published, BUFFERED, run=newest)
+    assert known(lab) == {"buffered": ("D3 found, D2 documented (10 states)", newest)}
+    shutil.rmtree(lab.run_folder)
+    (other,) = {OLD, NEW} - {newest}
+    tried(lab.results, BUFFERED, run=other, complete=3, hole=4)
+    (run,) = {run for _, run in known(lab).values()}
+    assert run == NEW, "wherever it is"
 
 
 def test_a_run_with_a_broken_driver_proves_nothing(lab: Lab) -> None:
