@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeVar
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from report.model.plan import CANARY, CellName, Engine, Plan
@@ -350,12 +351,21 @@ def status_lines(board: Board, width: int, glyphs: Glyphs, resume: str) -> list[
     lines = [_bar(board, width, glyphs), _now(board)]
     if board.note:
         lines.append(Text(board.note.line))
-    lines.append(
-        Text(f"Ctrl-C keeps finished repetitions; continue with: {resume}", "dim")
-    )
+    lines.append(Text(_how_to_stop(resume, width), "dim"))
     for line in lines:
         line.truncate(width)
     return lines
+
+
+def _how_to_stop(resume: str, width: int) -> str:
+    """Return how to stop and to continue; the command is whole, or left out."""
+    kept = "Ctrl-C keeps finished repetitions"
+    whole = (
+        f"{kept}; continue with: {resume}",
+        f"Ctrl-C stops; continue with: {resume}",
+    )
+    fitting = (text for text in whole if cell_len(text) <= width)
+    return next(fitting, f"{kept} and prints how to continue")
 
 
 def _bar(board: Board, width: int, glyphs: Glyphs) -> Text:
