@@ -28,6 +28,8 @@ _SHELL = {"sh", "bash", "console", "shell"}
 _BREAKS = {"&&", "||", ";", "|", "&", "(", ")", "\n"}
 _KEYWORDS = {"do", "then", "else", "if", "!", "sudo", "time", "nice"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_SOURCES = r"scripts/((cli|request|provision|testing)/\w+\.py|[\w-]+)|\.github/.*\.yml"
+_GLOB = re.compile(r"""(?:-k|--cells)[ =](?:'([^']+)'|([\w*?\[/][\w*?\[\],./-]*))""")
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,29 @@ class Printed:
 @cache
 def printed_commands() -> tuple[Printed, ...]:
     """Return the commands of all documents and --help texts, each once."""
+    found: dict[tuple[str, ...], Printed] = {}
+    for name in _names():
+        for printed in _of_file(name):
+            found.setdefault(printed.words, printed)
+    return tuple(found.values())
+
+
+def printed_globs() -> dict[str, str]:
+    """Return each pattern of cells that is printed, within a command or alone.
+
+    The value is a file that has it.  Words in capitals stand for what the reader has.
+    """
+    found: dict[str, str] = {}
+    for name in filter(lambda n: _is_document(n) or re.fullmatch(_SOURCES, n), _names()):
+        for match in _GLOB.finditer((ROOT / name).read_text("utf-8")):
+            glob = match[1] or match[2]
+            if not glob.isupper():
+                found.setdefault(glob, name)
+    return found
+
+
+@cache
+def _names() -> tuple[str, ...]:
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -52,16 +77,15 @@ def printed_commands() -> tuple[Printed, ...]:
         text=True,
         check=True,
     )
-    names = [n for n in listed.stdout.splitlines() if (ROOT / n).is_file()]
-    found: dict[tuple[str, ...], Printed] = {}
-    for name in sorted(names):
-        for printed in _of_file(name):
-            found.setdefault(printed.words, printed)
-    return tuple(found.values())
+    return tuple(sorted(n for n in listed.stdout.splitlines() if (ROOT / n).is_file()))
+
+
+def _is_document(name: str) -> bool:
+    return name.endswith(".md") and (not name.startswith(_OUTPUT) or "README" in name)
 
 
 def _of_file(name: str) -> Iterator[Printed]:
-    if name.endswith(".md") and (not name.startswith(_OUTPUT) or "README" in name):
+    if _is_document(name):
         lines = _of_document((ROOT / name).read_text("utf-8"))
     elif re.fullmatch(r"scripts/(cli/\w+\.py|[\w-]+|provision/\w+\.py)", name):
         lines = _of_help((ROOT / name).read_text("utf-8"))

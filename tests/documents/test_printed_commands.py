@@ -3,6 +3,7 @@
 command_rules.py says how each kind of command is tried.
 """
 
+import fnmatch
 import importlib.util
 import json
 import re
@@ -20,11 +21,17 @@ from typing import IO
 import click
 import pytest
 
+from report.config.configuration import load
 from scripts.cli import verbs
 from scripts.machine.child_process import PeriodicCall, ProcessResult, Spawner
 from scripts.provision.requested import read, resolved
 from tests.documents.command_rules import FILES, RULES, Rule, rule_of, tried
-from tests.documents.printed_commands import Printed, commands_of, printed_commands
+from tests.documents.printed_commands import (
+    Printed,
+    commands_of,
+    printed_commands,
+    printed_globs,
+)
 from tests.places import BUILD, ROOT
 from tests.support.command_line import call
 from tests.support.quiet_machine import quiet_machine
@@ -93,6 +100,21 @@ def test_a_line_is_divided_as_by_a_shell() -> None:
     assert list(commands_of("ssh one 'cd k && scripts/kvmatrix list'")) == [
         ("scripts/kvmatrix", "list")
     ]
+
+
+def test_each_pattern_of_cells_matches_some() -> None:
+    """Also where it is only an example of an option."""
+    config = load(ROOT / "configs")
+    cells = {
+        f"{engine}/{scenario.name}/{benchmark}"
+        for scenario in config.scenarios.values()
+        for engine in config.engines
+        for benchmark in scenario.benchmarks
+    }
+    globs = printed_globs()
+    assert len(globs) > 5
+    wrong = {glob: at for glob, at in globs.items() if not fnmatch.filter(cells, glob)}
+    assert not wrong
 
 
 def verb_of(words: list[str]) -> tuple[click.Command, click.Context]:
