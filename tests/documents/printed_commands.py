@@ -60,7 +60,9 @@ def printed_globs() -> dict[str, str]:
     The value is a file that has it.  Words in capitals stand for what the reader has.
     """
     found: dict[str, str] = {}
-    for name in filter(lambda n: _is_document(n) or re.fullmatch(_SOURCES, n), _names()):
+    for name in filter(
+        lambda n: _is_document(n) or re.fullmatch(_SOURCES, n), _names()
+    ):
         for match in _GLOB.finditer((ROOT / name).read_text("utf-8")):
             glob = match[1] or match[2]
             if not glob.isupper():

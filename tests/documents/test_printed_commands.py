@@ -202,6 +202,22 @@ def test_an_executable_runs_a_small_amount(
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(("printed", "rule"), how("small"))
+def test_what_is_built_on_request_is_set_up_before(
+    printed: Printed, rule: Rule
+) -> None:
+    """It may be built here, but not at the reader's."""
+    name, _, number = printed.place.partition(":")
+    before = (ROOT / name).read_text("utf-8").splitlines()[: int(number) - 1]
+    files = [Path(word.rpartition("=")[2]) for word in printed.words]
+    names = {f.stem.removeprefix("db_bench_") for f in files if "drivers" in f.parts}
+    engines = read(ROOT / "configs").engines
+    for engine in names & {*engines}:
+        asked = f"scripts/setup .*--with {engine}\\b"
+        is_set_up = any(re.search(asked, line) for line in before)
+        assert is_set_up or not engines[engine].is_on_request, str(printed)
+
+
 @pytest.mark.slow
 def test_the_examples_of_an_executable_run(tmp_path: Path) -> None:
     name = str(BUILD / "drivers/db_bench_null")
