@@ -13,6 +13,7 @@ import pytest
 from report.config.toml_table import short_path
 from report.terms.encoding import problem_of, reason_of
 from scripts.basis import start
+from scripts.basis.cache import locked
 from scripts.basis.system_programs import MissingProgram
 from scripts.machine.child_process import Spawner
 from scripts.planning.engine_program import Program
@@ -145,6 +146,31 @@ def test_a_broken_interpreter_is_named(tmp_path: Path) -> None:
     done = run(script, "check")
     assert done.returncode == 2
     assert f"{python} does not start" in done.stderr and "scripts/setup" in done.stderr
+
+
+@pytest.mark.parametrize("python", ["#!/bin/sh\nexit 0\n", None])
+def test_an_environment_that_is_being_made_is_waited_for(
+    tmp_path: Path, python: str | None
+) -> None:
+    """Python is there long before what it needs."""
+    script = copy_commands(tmp_path, "kvmatrix") / "kvmatrix"
+    venv, lock = tmp_path / "build/venv", tmp_path / "build/lock"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "kvmatrix").mkdir()
+    if python:
+        (venv / "bin/python").write_text(python)
+        (venv / "bin/python").chmod(0o755)
+    with locked(lock, lambda: None):
+        during = run(script, "list")
+        (venv / "kvmatrix/stamp").touch()
+        complete = run(script, "list")
+        (venv / "kvmatrix/stamp").unlink()
+    left = run(script, "list")
+    assert during.returncode == 2
+    assert "scripts/setup" not in during.stderr, "it is running"
+    expected = 0 if python else 2
+    assert (complete.returncode, left.returncode) == (expected, expected)
+    assert complete.stderr == left.stderr != during.stderr
 
 
 @pytest.mark.parametrize(
