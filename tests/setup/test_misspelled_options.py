@@ -21,7 +21,7 @@ _SETUP = '#!/bin/sh\necho "setup $*" >>"$(dirname "$0")/log"\n'
 # A scripts/kvmatrix that does the same, and is the real one for what is mistaken.
 _KVMATRIX = """#!/bin/sh
 echo "kvmatrix $*" >>"$(dirname "$0")/log"
-case "$*" in *--foo* | *"-n 0"*) exec "{root}/scripts/kvmatrix" "$@" ;; esac
+case "$*" in *--foo* | *"-n 0"* | *"quick "[a-z]* | *leveldb-*) exec "{root}/scripts/kvmatrix" "$@" ;; esac
 """
 
 
@@ -44,6 +44,8 @@ def bench(
     ("words", "problem"),
     [
         (["--foo"], "unknown option '--foo'"),
+        (["quick"], "scripts/kvmatrix run SUITE"),
+        (["-n", "2", "leveldb-2011"], "scripts/kvmatrix run SUITE"),
         (["-n", "0"], "--repetitions: 0 is too small"),
         (["-e", ""], "an argument is empty"),
         (["--with", ""], "an argument is empty"),
