@@ -96,6 +96,23 @@ class AbSchedule(Schedule):
 
     def pace(self) -> RunProgress:
         """Return the rounds done and planned so far, and the time left."""
+        left, planned = self._rounds()
+        left_s = self.forecast_s()
+        whole_s = self.forecast.spent_s + left_s
+        return RunProgress(
+            left_s=None if self.forecast.is_guess() else left_s,
+            share_done=self.forecast.spent_s / whole_s if whole_s else 1.0,
+            done=planned - sum(left.values()),
+            planned=planned,
+        )
+
+    def forecast_s(self) -> float:
+        """Return the seconds of what is left, which may be guessed."""
+        left, _ = self._rounds()
+        return self.forecast.left_s(left, () if self.plan.shard else self._suspects)
+
+    def _rounds(self) -> tuple[dict[CellName, int], int]:
+        """Return the rounds left of each cell, and the number planned so far."""
         rule = self.plan.rule
         left = self._left(1, rule.screen_rounds, self.plan.able)
         planned = rule.screen_rounds * len(self.plan.able)
@@ -110,15 +127,7 @@ class AbSchedule(Schedule):
             for cell, count in confirm.items():
                 left[cell] = left.get(cell, 0) + count
             planned += rule.confirm_rounds * len(self._suspects)
-        suspects = () if self.plan.shard else self._suspects
-        left_s = self.forecast.left_s(left, suspects)
-        whole_s = self.forecast.spent_s + left_s
-        return RunProgress(
-            left_s=None if self.forecast.is_guess() else left_s,
-            share_done=self.forecast.spent_s / whole_s if whole_s else 1.0,
-            done=planned - sum(left.values()),
-            planned=planned,
-        )
+        return left, planned
 
     def _count(self) -> None:
         """Count the work of both sides in the cells that have not failed."""

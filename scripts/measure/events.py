@@ -36,6 +36,7 @@ class RunStarted:
 
     machine_line: str  # describes the machine
     done: tuple[Record, ...]  # lines of earlier sessions
+    left_s: float = 0.0  # of what is left, predicted or guessed
 
 
 @dataclass(frozen=True)

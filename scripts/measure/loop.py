@@ -84,6 +84,10 @@ class Schedule(ABC):
     def pace(self) -> RunProgress:
         """Return the progress of the run; the caller fills in `elapsed_s`."""
 
+    @abstractmethod
+    def forecast_s(self) -> float:
+        """Return the seconds of what is left, which may be guessed."""
+
 
 @dataclass
 class Loop:

@@ -64,6 +64,16 @@ class RunSchedule(Schedule):
             if pending:
                 yield task_of(self.context, pending)
 
+    def forecast_s(self) -> float:
+        """Return the seconds of what is left, which may be guessed."""
+        cells = self.plan.cells
+        return sum(
+            self.forecast.seconds(scheduled)
+            for _, unit in missing_repetitions(self.plan, self.lines)
+            for scheduled in unit
+            if not self.plan.obstacle(cells[scheduled.index])
+        )
+
     def _check_canary(self) -> None:
         """Raise CanaryFailed if an engine failed in what is measured first."""
         if failure := canary_failure(self.plan, self.lines):

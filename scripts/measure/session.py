@@ -123,10 +123,10 @@ class Session(ABC, Generic[P]):
         self, plan: P, folder: RunFolder, lines: list[Record], notes: list[Notice]
     ) -> SessionResult[P]:
         done = tuple(map(self.displayed, lines))
-        begun = RunStarted(machine_words(plan.machine, with_device=True), done)
+        machine = machine_words(plan.machine, with_device=True)
         with self.runner.loop(folder, lines, self.view_of(plan)) as loop:
             schedule = self.schedule(plan, loop)
-            loop.view.show(begun)
+            loop.view.show(RunStarted(machine, done, schedule.forecast_s()))
             for note in (*notes, *self.warnings(plan)):
                 loop.view.show(note)
             code, message = _outcome_of(loop, schedule)

@@ -30,7 +30,7 @@ from scripts.measure.events import (
 )
 from scripts.planning.order import cell_of, marks_of
 from scripts.show.board import STATUS_WORDS, Running, running_after
-from scripts.show.live import PlainView, SilentView
+from scripts.show.live import PlainView, SilentView, forecast_lines
 from scripts.show.output import can_redraw
 
 _NAME_CHARS = 42
@@ -57,8 +57,9 @@ class AbLines:
         """Return the lines that follow an event."""
         self.running = running_after(self.running, event)
         match event:
-            case RunStarted(machine_line, done):
-                return [_first_line(self._plan, len(done)), f"machine {machine_line}"]
+            case RunStarted(machine_line, done, left_s):
+                first = _first_line(self._plan, len(done))
+                return [first, f"machine {machine_line}", *forecast_lines(left_s)]
             case RepetitionFinished(_, _, pace) | Heartbeat(pace):
                 self._pace = pace
             case RoundFinished(lines):

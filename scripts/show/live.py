@@ -112,6 +112,12 @@ class PlainView(View):
         return f"heartbeat {elapsed} elapsed, {self._lines.progress()}{rest}{now}"
 
 
+def forecast_lines(left_s: float) -> list[str]:
+    """Return about how long a run will take, as a dry run does; [] if that is 0."""
+    about = f"forecast about {numbers.duration(left_s)}, without retries"
+    return [about] if left_s else []
+
+
 class RunLines:
     """The lines that a run of one build prints: one for each repetition."""
 
@@ -123,13 +129,13 @@ class RunLines:
         board, plan = self._board, self._board.plan
         board.apply(event)
         match event:
-            case RunStarted(machine_line, done):
+            case RunStarted(machine_line, done, left_s):
                 first = (
                     f"kvmatrix run {plan.run}  suite={plan.suite.name}"
                     f" cells={len(plan.cells)} repetitions={board.planned}"
                     f" done={len(done)} seed={plan.seed}"
                 )
-                return [first, f"machine {machine_line}"]
+                return [first, f"machine {machine_line}", *forecast_lines(left_s)]
             case RepetitionFinished():
                 return [finished_line(board, event)]
             case RunEnded(elapsed_s):

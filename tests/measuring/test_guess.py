@@ -9,6 +9,7 @@ import pytest
 
 from report.model.description import Description
 from report.model.plan import Plan
+from report.terms import numbers
 from scripts.forecast.guess import guess_seconds
 from scripts.forecast.prediction import Forecast
 from scripts.forecast.suite_estimate import estimate_suite
@@ -203,3 +204,17 @@ def test_a_history_holds_the_fill_once(lab: Lab) -> None:
         lab.call("run", "lab", "-n", "3", "--dry-run", "--json").stdout
     )
     assert document["predicted_s"] == pytest.approx(3 * 2 * 1 + 3 * 5)
+
+
+def test_a_run_begins_with_the_forecast_of_its_dry_run(lab: Lab) -> None:
+    """Both of one build and of two, also where an engine is missing."""
+    lab.engine("gone", None)
+    rounds = ("--screen-rounds", "3", "--confirm-rounds", "4", "--no-counts")
+    build = ("--aa", "--a", str(lab.root / "build"), *rounds)
+    keys = {"run": ["predicted_s"], "ab": ["predicted_screen_s", "predicted_confirm_s"]}
+    for verb, words in (("run", ("-n", "1")), ("ab", build)):
+        dry = lab.call(verb, "lab", *words, "--dry-run", "--json")
+        predicted_s = sum(json.loads(dry.stdout)[key] for key in keys[verb])
+        near = {numbers.duration(predicted_s * n / 1000) for n in range(995, 1006)}
+        done = lab.call(verb, "lab", *words)
+        assert [text for text in near if f" about {text}, " in done.stderr], done.stderr
