@@ -23,7 +23,7 @@ from scripts.request.option_types import (
 )
 from scripts.request.path_types import OutputType
 from scripts.request.verb_group import HelpGroup
-from scripts.show.output import print_error, say, shown
+from scripts.show.output import open_page, print_error, say, shown
 from scripts.store.run_places import ROOT
 from scripts.store.run_store import JUDGED_KINDS, find_run
 
@@ -215,8 +215,8 @@ def _show(
     put(_rendered(history, kind), output, color)
     if output is not None and is_file:
         say(shown(output))
-    if open_it:
-        click.launch(str(output))
+        if open_it:
+            open_page(output)
     return 0
 
 

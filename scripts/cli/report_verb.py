@@ -9,7 +9,7 @@ from scripts.cli.exit_codes import exit_code_of
 from scripts.request import options
 from scripts.request.option_types import ChoiceType
 from scripts.request.path_types import OutputType
-from scripts.show.output import say, shown
+from scripts.show.output import open_page, say, shown
 from scripts.store.report_file import FORMATS, target_of, write_report
 from scripts.store.run_store import EVERY_KIND, find_run
 
@@ -64,7 +64,7 @@ def report(
         if target is not None:
             say(shown(target))
             if open_it:
-                click.launch(str(target))
+                open_page(target)
         return 0
 
     sys.exit(exit_code_of(work))

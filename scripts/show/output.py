@@ -145,6 +145,12 @@ def print_note(message: str, *listed: str) -> None:
         click.echo(line, err=True)
 
 
+def open_page(path: Path) -> None:
+    """Open a page in the browser; say so if there is none."""
+    if click.launch(str(path)):
+        print_note("--open: no browser was found here; the page is where stdout says")
+
+
 def print_error(message: str, exit_code: int, *listed: str) -> int:
     """Print an error on stderr, as print_note(); return the exit code."""
     print_note(message, *listed)

@@ -6,6 +6,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 
 from report.exchange import ab_benchstat
@@ -82,6 +83,23 @@ def test_what_goes_to_stdout_is_not_opened(
     done = report(folder, *words, "--open")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--open needs a file; add -o FILE" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["report", "history"])
+@pytest.mark.parametrize("failed", [0, 1])
+def test_a_page_for_which_there_is_no_browser_is_still_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, failed: int
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(click, "launch", lambda path: opened.append(path) or failed)
+    folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID)
+    places = ["--history-dir", str(tmp_path / "history")]
+    assert not call(["history", "add", str(folder), *places]).returncode
+    words = {"report": [str(folder)], "history": ["--format", "html", *places]}
+    done = call([verb, *words[verb], "--open"])
+    assert done.returncode == 0, done.stderr
+    assert [Path(done.stdout.strip()).resolve()] == [Path(p).resolve() for p in opened]
+    assert ("--open" in done.stderr) == bool(failed)
 
 
 def test_a_page_on_stdout_is_no_command_to_a_log(tmp_path: Path) -> None:
