@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
@@ -237,11 +238,22 @@ def table_fits(board: Board, width: int, height: int) -> bool:
     return layout is not None and layout.rows + _FIXED_ROWS <= height
 
 
+def how_to_stop(resume: str, width: int) -> str:
+    """Return how to stop and to continue; the command is whole, or left out."""
+    kept = "Ctrl-C keeps finished repetitions"
+    whole = (
+        f"{kept}; continue with: {resume}",
+        f"Ctrl-C stops; continue with: {resume}",
+    )
+    fitting = (text for text in whole if cell_len(text) <= width)
+    return next(fitting, f"{kept} and prints how to continue")
+
+
 def screen(
     board: Board, width: int, height: int, glyphs: Glyphs, resume: str
 ) -> list[Text]:
     """Return what a terminal shows: the table if it fits, and the status lines."""
-    status = status_lines(board, width, glyphs, resume)
+    status = status_lines(board, width, glyphs, how_to_stop(resume, width))
     layout = layout_for(board, width)
     if layout is None or not table_fits(board, width, height):
         return status

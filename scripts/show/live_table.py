@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeVar
 
-from rich.cells import cell_len
 from rich.text import Text
 
 from report.model.plan import CANARY, CellName, Engine, Plan
@@ -346,26 +345,15 @@ def _latency(plan: Plan) -> str:
     return f" + {count} latency" if count else ""
 
 
-def status_lines(board: Board, width: int, glyphs: Glyphs, resume: str) -> list[Text]:
+def status_lines(board: Board, width: int, glyphs: Glyphs, stop: str) -> list[Text]:
     """Return the bar, the running cell, the last note, and how to stop."""
     lines = [_bar(board, width, glyphs), _now(board)]
     if board.note:
         lines.append(Text(board.note.line))
-    lines.append(Text(_how_to_stop(resume, width), "dim"))
+    lines.append(Text(stop, "dim"))
     for line in lines:
         line.truncate(width)
     return lines
-
-
-def _how_to_stop(resume: str, width: int) -> str:
-    """Return how to stop and to continue; the command is whole, or left out."""
-    kept = "Ctrl-C keeps finished repetitions"
-    whole = (
-        f"{kept}; continue with: {resume}",
-        f"Ctrl-C stops; continue with: {resume}",
-    )
-    fitting = (text for text in whole if cell_len(text) <= width)
-    return next(fitting, f"{kept} and prints how to continue")
 
 
 def _bar(board: Board, width: int, glyphs: Glyphs) -> Text:

@@ -91,7 +91,12 @@ def test_a_page_for_which_there_is_no_browser_is_still_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, failed: int
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(click, "launch", lambda path: opened.append(path) or failed)
+
+    def launch(path: str) -> int:
+        opened.append(path)
+        return failed
+
+    monkeypatch.setattr(click, "launch", launch)
     folder = synthetic_run.write_run(tmp_path / synthetic_records.RUN_ID)
     places = ["--history-dir", str(tmp_path / "history")]
     assert not call(["history", "add", str(folder), *places]).returncode

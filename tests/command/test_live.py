@@ -30,7 +30,6 @@ from scripts.show.live import (
     screen,
     table_fits,
 )
-from scripts.show.live_table import status_lines
 from scripts.show.output import ASCII, UNICODE, glyphs_for
 from scripts.show.run_summary import disturbed_lines, summary_lines, time_shares
 from tests.builders.simple_plans import FLAGS, engine, line, plan
@@ -141,19 +140,6 @@ def test_the_status_lines_show_progress_time_and_how_to_stop() -> None:
     assert "now   round 1/3  a/base/fillrandom   500 of 1.00k   600 ops/s" in text
     assert "note: something to know" in text
     assert "continue with: scripts/kvmatrix resume R" in text
-
-
-@pytest.mark.parametrize("width", [60, 80, 100, 200])
-@pytest.mark.parametrize("name", ["R", "20261130-174245-quick", "R" * 99])
-def test_a_command_is_printed_whole_or_not_at_all(width: int, name: str) -> None:
-    command = f"scripts/kvmatrix resume {name}"
-    lines = status_lines(board(RECORDED), width, UNICODE, command)
-    text = lines[-1].plain
-    assert text.endswith(command) or "kvmatrix" not in text
-    assert text.startswith("Ctrl-C") and len(text) <= width
-    assert text.endswith(command) or len(command) > width - len(
-        "Ctrl-C stops; continue with: "
-    ), "there is no room"
 
 
 def test_an_unknown_remaining_time_is_not_guessed() -> None:

@@ -17,7 +17,7 @@ from scripts.measure.events import (
     RunProgress,
     RunStarted,
 )
-from scripts.show.live import PlainView, RunLines
+from scripts.show.live import PlainView, RunLines, how_to_stop
 from scripts.show.output import ASCII, UNICODE, Glyphs
 from scripts.show.run_summary import summary_lines
 from tests.builders.simple_plans import engine, line, plan
@@ -110,3 +110,14 @@ def test_long_names_of_engines_are_continued_in_the_next_line(width: int) -> Non
     assert all(words.count(word) == 2 for word in title.split())
     rows = [x for x in text.splitlines() if x.startswith(("  fill", "  read"))]
     assert len(rows) == 4
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+@pytest.mark.parametrize("name", ["R", "20261130-174245-quick", "R" * 99])
+def test_a_command_is_printed_whole_or_not_at_all(width: int, name: str) -> None:
+    command = f"scripts/kvmatrix resume {name}"
+    text = how_to_stop(command, width)
+    assert text.endswith(command) or "kvmatrix" not in text
+    assert text.startswith("Ctrl-C") and len(text) <= width
+    if len("Ctrl-C stops; continue with: ") + len(command) <= width:
+        assert text.endswith(command)

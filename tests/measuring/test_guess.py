@@ -207,6 +207,7 @@ def test_a_history_holds_the_fill_once(lab: Lab) -> None:
 
 
 def test_a_run_begins_with_the_forecast_of_its_dry_run(lab: Lab) -> None:
+    lab.scenario(benchmarks=("fillseq",))
     """Both of one build and of two, also where an engine is missing."""
     lab.engine("gone", None)
     rounds = ("--screen-rounds", "3", "--confirm-rounds", "4", "--no-counts")

@@ -21,7 +21,10 @@ _SETUP = '#!/bin/sh\necho "setup $*" >>"$(dirname "$0")/log"\n'
 # A scripts/kvmatrix that does the same, and is the real one for what is mistaken.
 _KVMATRIX = """#!/bin/sh
 echo "kvmatrix $*" >>"$(dirname "$0")/log"
-case "$*" in *--foo* | *"-n 0"* | *"quick "[a-z]* | *leveldb-*) exec "{root}/scripts/kvmatrix" "$@" ;; esac
+case "$*" in
+  *--foo* | *"-n 0"* | *"quick "[a-z]* | *leveldb-*)
+    exec "{root}/scripts/kvmatrix" "$@" ;;
+esac
 """
 
 
