@@ -206,6 +206,7 @@ def test_a_history_holds_the_fill_once(lab: Lab) -> None:
     assert document["predicted_s"] == pytest.approx(3 * 2 * 1 + 3 * 5)
 
 
+@pytest.mark.slow
 def test_a_run_begins_with_the_forecast_of_its_dry_run(lab: Lab) -> None:
     lab.scenario(benchmarks=("fillseq",))
     """Both of one build and of two, also where an engine is missing."""
