@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from report.config.pinned_source import DistributionLibrary, PinnedSource
-from report.config.toml_table import ConfigError
+from report.config.toml_table import ConfigError, TomlTable, as_number
 from report.terms.regime import Regime
 from report.terms.row_settings import ADVISED, DEFAULTS, REPLACED
 from report.terms.rulebook import BENCHMARKS, FLAGS, Flag, Flags
+from report.terms.units import BYTES
 
 # Benchmarks that a scenario may list; an audit is not a measurement.
 MEASURED = tuple(b.name for b in BENCHMARKS.values() if b.kind != "verify")
@@ -202,12 +203,19 @@ class Config:
         `flags` are those that it gets there: REPLACED if they replace one of these
         settings.  "" for settings that only this configuration has.
         """
+        is_replaced = self.replaced(engine, scenario, flags)
+        return REPLACED if is_replaced else self._source(engine, scenario)
+
+    def replaced(
+        self, engine: EngineConfig, scenario: ScenarioConfig, flags: Flags
+    ) -> dict[str, Flag]:
+        """Return those settings of the row that `flags` replace, with their values."""
         source = self._source(engine, scenario)
         published = scenario.flags if source == scenario.settings_of else {}
         own = {**engine.flags, **published, **scenario.settings.get(engine.name, {})}
-        names = (own.keys() & flags.keys()) - _OF_THE_WORK
-        is_replaced = any(flags[name] != own[name] for name in names)
-        return REPLACED if source and is_replaced else source
+        names = (own.keys() & flags.keys()) - _OF_THE_WORK if source else set()
+        values = {name: _number(own[name]) for name in sorted(names)}
+        return {n: v for n, v in values.items() if v != _number(flags[n])}
 
     def _source(self, engine: EngineConfig, scenario: ScenarioConfig) -> str:
         if engine.role in (FLOOR, REFERENCE):
@@ -244,3 +252,12 @@ class Config:
                 members = families.get(scenario.family, ())
                 families[scenario.family] = (*members, scenario.name)
         return families
+
+
+def _number(value: Flag) -> Flag:
+    """Return the number of bytes that a text is; else the value."""
+    try:
+        number: Flag = as_number(TomlTable("", "", {}), "", value, BYTES)
+    except ConfigError:
+        return value
+    return number

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from report.model import build_facts
 from report.model.build_facts import machine_words
-from report.model.plan import Engine, Scenario
+from report.model.plan import Engine
 from report.model.run import Run
 from report.terms import numbers, titles
 from report.terms.text_table import TableRow, TextTable, escaped
@@ -56,9 +56,9 @@ def render(run: Run) -> str:
     ]
     for sweep in sweeps.sweeps(compared):
         scenario = sweep.members[0].scenario
-        blocks += _section(sweep.title, scenario, sweep.charts, of[scenario.name])
+        blocks += _section(run, sweep.title, sweep.charts, of[scenario.name])
     for scenario, charts in sweeps.single(compared):
-        blocks += _section(scenario.title, scenario, charts, of[scenario.name])
+        blocks += _section(run, scenario.title, charts, of[scenario.name])
         blocks += filter(None, [escaped(usage.memory_given(charts))])
     blocks += [
         f"Rates are {_medians(run)}; in brackets: how many times slower"
@@ -68,6 +68,7 @@ def render(run: Run) -> str:
         f"A rate in bold {escaped(sentences.WIN_RULE)}."
         + "".join(f" {sign} {text}." for sign, text in remarks.legend(compared))
         + sentences.without_kill(run),
+        *filter(None, [escaped(overview.labels_explained(tables))]),
         *_classes(run, compared),
         *_machines(run, compared),
         *_space(tables),
@@ -95,13 +96,13 @@ def _standings(compared: Comparison) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
-def _section(
-    title: str, scenario: Scenario, charts: list[Chart], of: RowTable
-) -> list[str]:
+def _section(run: Run, title: str, charts: list[Chart], of: RowTable) -> list[str]:
     """Return a scenario, or a family of scenarios, with one row for each chart."""
+    scenario = charts[0].scenario
     return [
         f"## {escaped(title)}",
         escaped(" ".join(scenario.explanation.split())),
+        *filter(None, [escaped(provenance.replaced(run.plan, scenario))]),
         _table(charts, of),
         *_remarks(charts),
     ]

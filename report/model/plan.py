@@ -151,6 +151,8 @@ class Scenario:
     regime: Regime | None = None  # memory and disk of its processes; None: usual
     # Engine -> whose settings its row has: a code of report/terms/row_settings.py.
     settings_of: Mapping[str, str] = field(default_factory=dict)
+    # Engine -> those of these settings that it does not get, with their values.
+    replaced: Mapping[str, Flags] = field(default_factory=dict)
 
     def title_of(self, benchmark: str) -> str:
         """Return what a benchmark measures here, in words."""

@@ -126,7 +126,7 @@ def scenario_documents(scenarios: Iterable[Scenario]) -> list[dict[str, Any]]:
 
 def _scenario_document(scenario: Scenario) -> dict[str, Any]:
     document = asdict(scenario)
-    for name in ("data_fits", "regime", "settings_of"):
+    for name in ("data_fits", "regime", "settings_of", "replaced"):
         if not document[name]:
             del document[name]
     lists = {"benchmarks": list(scenario.benchmarks), "fill": list(scenario.fill)}
@@ -366,6 +366,7 @@ def _scenario_of(entry: Document) -> Scenario:
         swept=entry.get("swept") or {},
         regime=Regime.of(entry.get("regime")),
         settings_of=entry.get("settings_of") or {},
+        replaced=entry.get("replaced") or {},
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from report.model.plan import Engine, Plan
 from report.model.run import Run
 from report.stats import latency
-from report.terms import numbers
+from report.terms import numbers, row_settings
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart, Comparison, by_family
 from report.verdict.engine_groups import (
@@ -128,6 +128,14 @@ def row_tables(plan: Plan, compared: Comparison) -> tuple[RowTable, ...]:
         )
         tables.append(table)
     return tuple(tables)
+
+
+def labels_explained(tables: Iterable[RowTable]) -> str:
+    """Return what the labels of these tables mean, in a sentence; "": none has one."""
+    labels = (label for table in tables for label in table.labels.values())
+    known = row_settings.meanings(labels).items()
+    text = "; ".join(f"“{label}”: {meaning}" for label, meaning in known)
+    return f"Settings of a row: {text}." if text else ""
 
 
 def joined(compared: Comparison, tables: Iterable[RowTable]) -> Comparison:

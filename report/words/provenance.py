@@ -76,6 +76,26 @@ def whose_settings(plan: Plan, engine: Engine, code: str) -> str:
     return row_settings.words(code, source)
 
 
+def replaced(plan: Plan, scenario: Scenario) -> str:
+    """Return which settings of its rows a scenario replaces, in a sentence; "": none.
+
+    Older plans do not record which, and compared sizes by how they were written.
+    """
+    if row_settings.REPLACED not in scenario.settings_of.values():
+        return ""
+    if not scenario.replaced:
+        return "Which settings of rows are replaced here, if any, is not recorded."
+    texts = []
+    for engine in plan.engines:
+        flags = scenario.flags.get(engine.name, {})
+        pairs = [
+            f"{name}={text_of(flags.get(name))} instead of {text_of(value)}"
+            for name, value in scenario.replaced.get(engine.name, {}).items()
+        ]
+        texts += [f"{engine.title} has {', '.join(pairs)}"] if pairs else []
+    return f"Settings of rows replaced here: {'; '.join(texts)}."
+
+
 def _in_force(text: str, is_requested: bool) -> str:
     """Return a setting; one that was not requested is called a default.
 

@@ -184,6 +184,10 @@ def _planned_scenario(
         e.name: config.settings_of(config.engines[e.measures], scenario, flags[e.name])
         for e in engines
     }
+    replaced = {
+        e.name: config.replaced(config.engines[e.measures], scenario, flags[e.name])
+        for e in engines
+    }
     exclude = {e.name: scenario.exclude.get(e.measures) for e in engines}
     fill = scenario.fill or _usual_fill(scenario, flags)
     for engine in engines:
@@ -214,6 +218,7 @@ def _planned_scenario(
         swept=scenario.swept,
         regime=scenario.regime,
         settings_of={row: source for row, source in settings_of.items() if source},
+        replaced={row: values for row, values in replaced.items() if values},
     )
 
 

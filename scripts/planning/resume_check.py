@@ -29,7 +29,7 @@ _OF_ENGINE = (
     *("title", "summary", "floor", "binding_of", "group", "url", "language"),
     *("advice", "passports", "missing", "binary_sha256"),
 )
-_OF_SCENARIO = ("title", "analysis", "flags", "regime", "settings_of")
+_OF_SCENARIO = ("title", "analysis", "flags", "regime", "settings_of", "replaced")
 
 
 class CannotResume(Exception):

@@ -69,19 +69,20 @@ def test_a_run_says_whose_settings_its_rows_have(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "source"),
+    ("setting", "source", "replaced"),
     [
-        ("compression_ratio=0.8", "replaced"),
-        ("compression_ratio=0.7", "advised"),
-        ("reads=9", "advised"),
+        ("compression_ratio=0.8", "replaced", {"compression_ratio": 0.7}),
+        ("compression_ratio=0.7", "advised", {}),
+        ("reads=9", "advised", {}),
     ],
 )
-def test_a_row_says_that_the_command_line_replaces_its_advice(
-    lab: Lab, setting: str, source: str
+def test_a_row_says_which_of_its_advice_the_command_line_replaces(
+    lab: Lab, setting: str, source: str, replaced: dict[str, float]
 ) -> None:
     assert lab.call("run", "lab", "-s", "best", "--set", setting).returncode == 0
     (best,) = lab.plan()["scenarios"]
     assert best["settings_of"]["one-advised"] == source
+    assert best.get("replaced", {}).get("one-advised", {}) == replaced
     assert best["settings_of"]["two"] == "defaults"
 
 
@@ -94,6 +95,14 @@ def test_a_row_says_that_its_scenario_replaces_its_advice() -> None:
         found[name] = CONFIG.settings_of(row, scenario, flags)
     assert found.pop("baseline") == "replaced"
     assert set(found.values()) == {"advised"}
+
+
+@pytest.mark.parametrize("size", [2 << 30, 1 << 30])
+def test_a_size_that_is_written_otherwise_replaces_nothing(size: int) -> None:
+    row, scenario = CONFIG.engines["treedb-advised"], CONFIG.scenarios["advised"]
+    assert row.flags["map_size"] == "2GiB"
+    replaced = CONFIG.replaced(row, scenario, {**row.flags, "map_size": size})
+    assert replaced == ({} if size == 2 << 30 else {"map_size": 2 << 30})
 
 
 def test_settings_of_a_scenario_are_nobody_s(lab: Lab) -> None:

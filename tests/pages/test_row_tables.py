@@ -12,7 +12,7 @@ from report.page import identity, report_page
 from report.trust.judge import load_run
 from report.verdict import comparison
 from report.verdict.engine_groups import row_sets
-from report.words import overview, usage
+from report.words import overview, provenance, usage
 from report.words.provenance import whose_settings
 from scripts.show.board import Board
 from scripts.show.live_table import layout_for, table_lines
@@ -57,6 +57,27 @@ def test_heads_say_whose_settings_a_row_has(page: Element) -> None:
     gamma, alpha = (head.text for head in second)
     assert gamma.endswith("defaults")
     assert alpha.count("advised") == 1
+
+
+def test_every_word_about_settings_is_explained(run: Run, page: Element) -> None:
+    for text in (page.at("glance").text, markdown.render(run)):
+        assert all(f"“{word}”" in text for word in ("like", "defaults"))
+        assert "“partly replaced”" not in text
+
+
+def test_settings_that_are_replaced_are_named() -> None:
+    plan: Plan = simple_plans.plan([simple_plans.engine("one")])
+    scenario = replace(
+        plan.scenarios[0],
+        flags={"one": {"map_size": 9}},
+        settings_of={"one": "replaced"},
+        replaced={"one": {"map_size": 7}},
+    )
+    text = provenance.replaced(plan, scenario)
+    assert "One" in text and "map_size=9" in text and "7" in text
+    unknown = replace(scenario, replaced={})
+    assert "map_size" not in provenance.replaced(plan, unknown)
+    assert not provenance.replaced(plan, plan.scenarios[0])
 
 
 @pytest.mark.parametrize(
