@@ -80,8 +80,8 @@ def render(run: Run) -> str:
 
 def _medians(run: Run) -> str:
     """Return what a rate of this run is, in words."""
-    of = run.plan.repetitions
-    return f"medians of {of}" if of > 1 else "those of single repetitions"
+    of = sentences.median_of(run)
+    return "those of single repetitions" if of == "1" else f"medians of {of}"
 
 
 def _classes(run: Run, compared: Comparison) -> list[str]:

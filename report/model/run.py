@@ -169,7 +169,7 @@ class Cell:
         if status == NOT_MEASURED and self.unpooled:
             return "measured only on machines that are not pooled"
         if status == NOT_MEASURED:
-            return "the run stopped before this cell was measured"
+            return "not measured yet: the run is not finished"
         return next(m.reason for m in self._judged if m.status == status)
 
     @property

@@ -78,6 +78,7 @@ def render(run: Run) -> str:
         labels=overview.labels_explained(tables_of_rows),
         chips=summary_badges.run_badges(run, compared),
         noise=summary_badges.noise(run, compared),
+        median_of=sentences.median_of(run),
         win_rule=sentences.WIN_RULE,
         strip=log_charts.strip(compared),
         tails=overview.by_table(tables_of_rows, lambda of: overview.tails(run, of)),

@@ -272,6 +272,13 @@ def without_kill(run: Run) -> str:
     )
 
 
+def median_of(run: Run) -> str:
+    """Return how many repetitions rates are medians of: "3", or "1 to 3"."""
+    counts = {len(cell.rates) for cell in run.cells.values() if cell.rates}
+    counts = counts or {run.plan.repetitions}
+    return " to ".join(str(n) for n in sorted({min(counts), max(counts)}))
+
+
 def chart_name(chart: Chart) -> str:
     """Return the name of a chart: "Baseline, sequential reads"."""
     return f"{chart.scenario.title}, {titles.inside(chart.title)}"

@@ -13,7 +13,7 @@ from report.terms import numbers
 from report.verdict.ab_verdicts import AbResult
 from report.verdict.chart_row import WIDE_SPREAD, Row
 from report.verdict.comparison import Comparison
-from report.words import ab_words
+from report.words import ab_words, sentences
 from report.words.verdict_rows import VerdictRow
 from report.words.verdict_words import FAILED
 from report.words.workloads import run_facts, value_bounds
@@ -46,11 +46,7 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
             warns=complete < len(cells),
         ),
         *(Badge(text) for text in _settings(run)),
-        Badge(
-            f"median of {run.plan.repetitions}"
-            if run.plan.repetitions > 1
-            else "one repetition: no verdict"
-        ),
+        _median(run),
         _noise(comparison),
         *_disturbances(cells),
         *_ended_by_time(rows),
@@ -88,6 +84,14 @@ def run_badges(run: Run, comparison: Comparison) -> list[Badge]:
         if name not in published_figures.names():
             badges.append(Badge(f"unknown published source “{name}”", warns=True))
     return badges
+
+
+def _median(run: Run) -> Badge:
+    """Return a badge of how many repetitions decide a rate; a warning if some lack."""
+    of, planned = sentences.median_of(run), str(run.plan.repetitions)
+    more = f" of {planned} planned" if of == "1" else f", {planned} planned"
+    text = "one repetition{}: no verdict" if of == "1" else f"median of {of}{{}}"
+    return Badge(text.format("" if of == planned else more), warns=of != planned)
 
 
 def _ended_by_time(rows: Sequence[Row]) -> list[Badge]:

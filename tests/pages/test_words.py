@@ -192,6 +192,30 @@ def test_a_run_that_is_ended_by_time_is_not_warned_of(
     assert ended.warns == warns
 
 
+@pytest.mark.parametrize(
+    ("first", "others", "expected"),
+    [(3, 3, "3"), (2, 1, "1 to 2"), (1, 1, "1"), (2, 0, "2"), (0, 0, "3")],
+)
+def test_a_median_is_of_as_many_repetitions_as_there_are(
+    tmp_path: Path, first: int, others: int, expected: str
+) -> None:
+    """Of the first engine and of the others, in a run that is still going."""
+    plan = synthetic_run.plan()
+    made = {"alpha": first}
+    lines = [
+        line
+        for line in synthetic_run.lines(plan)
+        if line["repetition"] <= made.get(line["engine"], others)
+    ]
+    run = run_of(tmp_path, plan, lines)
+    assert sentences.median_of(run) == expected
+    badges = summary_badges.run_badges(run, comparison.compare(run))
+    assert any(b.warns and "3 planned" in b.text for b in badges) == (expected != "3")
+    for text in (markdown.render(run), report_page.render(run)):
+        assert "stopped" not in text
+        assert (f"edians of {expected}" in text) == (expected != "1")
+
+
 def test_unusual_threads_durability_keys_and_memory_are_said_at_the_top(
     tmp_path: Path,
 ) -> None:
