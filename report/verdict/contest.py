@@ -339,7 +339,7 @@ def _split(order: Sequence[str], field: _Field) -> dict[str, tuple[str, ...]]:
 def _disturbance(winner: Cell) -> str:
     """Return why the winner's repetitions prove nothing, or ""."""
     is_disturbed = all(m.disturbed for m in winner.repetitions)
-    return "every repetition disturbed" if is_disturbed else ""
+    return "all its repetitions disturbed" if is_disturbed else ""
 
 
 def _control(order: Sequence[str], field: _Field, paired: Leads) -> str:

@@ -67,7 +67,8 @@ def verdict_rest(comparison: Comparison) -> str:
         filter(None, (r.verdict.doubt for c in undecided for r in c.accepted))
     )
     if doubts:
-        sentences.append(f"Reasons for doubt: {', '.join(doubts)}.")
+        texts = (f"{d} ({numbers.count(n, 'ranking')})" for d, n in doubts.items())
+        sentences.append(f"Reasons for doubt about the first: {', '.join(texts)}.")
     if number := sum(bool(chart.disagreements) for chart in comparison.charts):
         charts = numbers.count(number, "chart")
         sentences.append(f"In {charts} another engine is first when it has finished.")
