@@ -6,10 +6,11 @@ What is true of most of its rows is said once, for the chart.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
 
 from report.model.record import passes_of
+from report.model.run import Measurement
 from report.terms import numbers
 from report.terms.titles import DISTURBED, MEANINGS, SUSPECT
 from report.verdict.chart_row import Row
@@ -171,6 +172,30 @@ def flags(row: Row, said: Mapping[Said, str] = NOTHING_SAID) -> list[tuple[str, 
     for sign in dict.fromkeys(sign for sign, _ in signed_warnings(row)):
         marks.append((sign, MEANINGS[sign]))
     return marks
+
+
+def disturbed_text(last: Collection[Measurement]) -> str:
+    """Return how many repetitions were disturbed, retried and still disturbed, or "".
+
+    `last` are the last attempts at each repetition.
+    """
+    retried = sum(m.attempt > 1 for m in last)
+    still = sum(bool(m.disturbed) for m in last)
+    number = sum(m.attempt > 1 or bool(m.disturbed) for m in last)
+    if not number:
+        return ""
+    text = numbers.count(number, "disturbed repetition")
+    if retried:
+        text += f", {retried} retried"
+        text += f", {still} still disturbed" if still else ""
+    return text + share_of_all(still, len(last))
+
+
+def share_of_all(disturbed: int, repetitions: int) -> str:
+    """Return " (71 % of all)" if most repetitions were disturbed, else ""."""
+    if 2 * disturbed <= repetitions:
+        return ""
+    return f" ({numbers.percent(disturbed / repetitions)} of all)"
 
 
 def legend(comparison: Comparison) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from report.terms import numbers
 from report.verdict.ab_verdicts import AbResult
 from report.verdict.chart_row import WIDE_SPREAD, Row
 from report.verdict.comparison import Comparison
-from report.words import ab_words, sentences
+from report.words import ab_words, remarks, sentences
 from report.words.verdict_rows import VerdictRow
 from report.words.verdict_words import FAILED
 from report.words.workloads import run_facts, value_bounds
@@ -122,15 +122,8 @@ def _noise(comparison: Comparison) -> Badge:
 def _disturbances(cells: Sequence[Cell]) -> list[Badge]:
     """Return a badge with the number of disturbed repetitions, [] if there are none."""
     last = [m for c in cells for m in (*c.repetitions, *c.latencies)]
-    repeated = sum(m.attempt > 1 for m in last)
-    still = sum(bool(m.disturbed) for m in last)
-    number = sum(m.attempt > 1 or bool(m.disturbed) for m in last)
-    if not number:
-        return []
-    text = numbers.count(number, "disturbed repetition")
-    text += f", {repeated} retried" if repeated else ""
-    text += f", {still} still disturbed" if still else ""
-    return [Badge(text + share_of_all(still, len(last)), warns=still > 0)]
+    text = remarks.disturbed_text(last)
+    return [Badge(text, warns=any(m.disturbed for m in last))] if text else []
 
 
 def ab_badges(result: AbResult, counts: Sequence[VerdictRow]) -> list[Badge]:
@@ -156,7 +149,7 @@ def ab_badges(result: AbResult, counts: Sequence[VerdictRow]) -> list[Badge]:
         facts.append(Badge(f"{failed} failed", warns=True))
     if disturbed:
         repetitions = numbers.count(disturbed, "disturbed repetition")
-        share = share_of_all(disturbed, 2 * ab_words.pairs_measured(result))
+        share = remarks.share_of_all(disturbed, 2 * ab_words.pairs_measured(result))
         facts.append(Badge(f"{repetitions}{share}, none dropped", warns=True))
     if run.torn:
         facts.append(Badge("incomplete last line ignored", warns=True))
@@ -169,13 +162,6 @@ def _has_same_executables(run: AbRun) -> bool:
     """Return True if every engine has the same executable on both sides."""
     shas = [{e.name: e.binary_sha256 for e in s.engines} for s in (run.a, run.b)]
     return shas[0] == shas[1]
-
-
-def share_of_all(disturbed: int, repetitions: int) -> str:
-    """Return " (71 % of all)" if most repetitions were disturbed, else ""."""
-    if 2 * disturbed <= repetitions:
-        return ""
-    return f" ({numbers.percent(disturbed / repetitions)} of all)"
 
 
 def _without_latency(run: Run, rows: Sequence[Row]) -> int:

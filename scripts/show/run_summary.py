@@ -16,7 +16,7 @@ from report.terms.text_table import one_line, wrapped_line
 from report.trust.judge import load_run
 from report.trust.known_failures import evidence_of
 from report.verdict.chart_row import findings_of, summary_of, unfailed
-from report.words.remarks import NOT_OCCURRED
+from report.words.remarks import NOT_OCCURRED, disturbed_text
 from scripts.measure.events import RunStarted, SessionResult
 from scripts.planning.order import superseded_lines
 from scripts.show.board import STATUS_WORDS, Board, final_attempts
@@ -166,20 +166,17 @@ def _in_width(line: Text, width: int | None) -> list[Text]:
 
 def disturbed_lines(board: Board) -> list[str]:
     """Return how many cells other activity on the machine disturbed, and by what."""
-    repeated = sum(len(cell.superseded) for cell in board.cells.values())
-    stayed = board.disturbed()
-    if not repeated and not stayed:
+    last = [m for cell in board.cells.values() for m in final_attempts(cell)]
+    total = disturbed_text(last)
+    if not total:
         return []
-    one = len(stayed) == 1
-    verb = (
-        ("is still" if one else "are still") if repeated else "was" if one else "were"
-    )
-    total = f"{len(stayed)} of {len(board.cells)} cells {verb} disturbed"
-    retried = numbers.count(repeated, "attempt was", "attempts were")
-    lines = [f"disturbed {total}; {retried if repeated else 'no attempt was'} retried"]
-    left = sum(
-        m.record["attempt"] < board.plan.attempts for _, ms in stayed for m in ms
-    )
+    stayed = board.disturbed()
+    repeated = sum(len(cell.superseded) for cell in board.cells.values())
+    verb = "is" if len(stayed) == 1 else "are"
+    verb = f"{verb} still" if repeated else "was" if len(stayed) == 1 else "were"
+    cells = f"{len(stayed)} of {len(board.cells)} cells"
+    lines = [f"disturbed {cells} {verb} disturbed; {total}"]
+    left = sum(m.attempt == 1 < board.plan.attempts for _, ms in stayed for m in ms)
     if left:
         not_retried = numbers.count(left, "repetition was", "repetitions were")
         lines.append(f"disturbed {not_retried} not retried, as retries did not help")

@@ -58,7 +58,7 @@ def test_a_disturbed_repetition_is_repeated_with_its_seed(lab: Lab) -> None:
     assert (first["seed"], first["order"]) == (second["seed"], second["order"])
     assert {first["status"], second["status"]} == {"ok"}
     assert "disturbed: steal 3.1 %; retrying (2 of 3)" in done.stderr
-    assert "0 of 2 cells are still disturbed; 1 attempt was retried" in done.stdout
+    assert "0 of 2 cells are still disturbed; 1 disturbed repetition, 1 retried" in done.stdout
 
 
 def test_a_repetition_is_retried_at_most_twice(lab: Lab) -> None:
@@ -66,7 +66,8 @@ def test_a_repetition_is_retried_at_most_twice(lab: Lab) -> None:
     done = lab.call("run", "lab", "-n", "2")
     assert done.returncode == 0, done.stderr
     assert attempts(lab) == [(r, a, True) for r in (1, 2) for a in (1, 2, 3)]
-    assert "1 of 2 cells is still disturbed; 4 attempts were retried" in done.stdout
+    assert "1 of 2 cells is still disturbed; 2 disturbed repetitions" in done.stdout
+    assert "2 retried, 2 still disturbed" in done.stdout
     assert "pass --repeat-disturbed 0 to skip all retries" in done.stdout
     example = "2 of 2 repetitions, for example: steal 3.1 %"
     assert f"disturbed bad/base/fillrandom: {example}" in done.stdout

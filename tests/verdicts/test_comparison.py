@@ -181,9 +181,9 @@ def test_a_cell_is_complete_with_its_last_repetition(tmp_path: Path) -> None:
 
 
 def test_a_share_of_disturbed_repetitions_is_shown_if_it_is_most_of_them() -> None:
-    assert summary_badges.share_of_all(5, 10) == ""
-    assert summary_badges.share_of_all(6, 10) == " (60 % of all)"
-    assert summary_badges.share_of_all(0, 0) == ""
+    assert told.share_of_all(5, 10) == ""
+    assert told.share_of_all(6, 10) == " (60 % of all)"
+    assert told.share_of_all(0, 0) == ""
 
 
 def test_chips_say_noise_disturbances_and_findings(tmp_path: Path) -> None:
