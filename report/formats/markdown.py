@@ -170,15 +170,15 @@ def _figure(
 
 
 def _remarks(charts: Iterable[Chart]) -> list[str]:
-    """Return the reasons of cells without a rate, and the notes on the others."""
+    """Return verdicts, the reasons of cells without a rate, and notes on the others."""
     lines = []
     for chart in charts:
         said = said_once(chart)
         texts = [t for kind, t in said.items() if kind is not Said.UNRANKED]
-        if Said.UNRANKED in said:
+        if chart.accepted or Said.UNRANKED in said:
             texts.insert(0, sentences.chart_verdict(chart))
         if texts:
-            lines.append(f"- {_name_of(chart)}: {escaped(', '.join(texts))}")
+            lines.append(f"- {_name_of(chart)}: {escaped(' · '.join(texts))}")
         for row in (*chart.rows, *chart.controls, *chart.references):
             if row.summary is None:
                 text = f"{row.status}: {row.reason}"
@@ -260,8 +260,8 @@ def _details(run: Run, compared: Comparison) -> list[str]:
         blocks += [f"## {escaped(caption)}", _merged(alike)]
     disturbances = [
         f"- {escaped(f'{chart.scenario.title}, {chart.benchmark}: {text}')}"
-        for chart, detail in details
-        for text in detail.disturbances
+        for chart in compared.charts
+        for text in chart_detail.disturbances_in_short(run, chart)
     ]
     if disturbances:
         blocks += ["## Disturbed repetitions", "\n".join(disturbances)]

@@ -5,6 +5,7 @@ Every table has one line for each engine that has data for it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,9 @@ from report.words.cell_text import (
     positive,
     table,
 )
+
+
+_MOST_LISTED = 5  # disturbed attempts of a chart, one by one
 
 
 @dataclass(frozen=True)
@@ -179,27 +183,47 @@ def repetitions(run: Run, chart: Chart) -> DetailTable | None:
 
 def disturbances(run: Run, chart: Chart) -> list[str]:
     """Return a sentence about each disturbed attempt and what disturbed it."""
-    sentences = []
+    return [
+        f"{row.engine.title}, {_which(run, m)}, attempt {m.attempt}:"
+        f" {', '.join(m.disturbed)}; {fate}"
+        for row, m, fate in _disturbed(run, chart)
+    ]
+
+
+def disturbances_in_short(run: Run, chart: Chart) -> list[str]:
+    """Return the same, or one sentence with counts if they are more than a few."""
+    attempts = _disturbed(run, chart)
+    if len(attempts) <= _MOST_LISTED:
+        return disturbances(run, chart)
+    engines = Counter(row.engine.title for row, _, _ in attempts)
+    fates = Counter(fate for _, _, fate in attempts)
+    each = ", ".join(f"{title} {number}" for title, number in engines.items())
+    row, first, _ = attempts[0]
+    return [
+        f"{len(attempts)} disturbed attempts,"
+        f" {' and '.join(f'{number} {fate}' for fate, number in fates.items())}: {each};"
+        f" for example {row.engine.title}, {_which(run, first)}:"
+        f" {', '.join(first.disturbed)}"
+    ]
+
+
+def _disturbed(run: Run, chart: Chart) -> list[tuple[Row, Measurement, str]]:
+    """Return each disturbed attempt of a chart, with what became of it."""
+    found = []
     for row in chart.all_rows:
         cell = run.cell(row.engine.name, chart.scenario.name, chart.benchmark)
         if not cell:
             continue
         latest = [*cell.repetitions, *cell.latencies]
-        disturbed = sorted(
-            (m for m in (*latest, *cell.superseded) if m.disturbed),
-            key=lambda m: (m.repetition, m.attempt),
-        )
-        for m in disturbed:
-            number = m.repetition
-            which = (
-                f"repetition {number}" if number <= run.plan.repetitions else "latency"
-            )
-            fate = "used" if m in latest else "retried"
-            marks = ", ".join(m.disturbed)
-            sentences.append(
-                f"{row.engine.title}, {which}, attempt {m.attempt}: {marks}; {fate}"
-            )
-    return sentences
+        attempts = (m for m in (*latest, *cell.superseded) if m.disturbed)
+        for m in sorted(attempts, key=lambda m: (m.repetition, m.attempt)):
+            found.append((row, m, "used" if m in latest else "retried"))
+    return found
+
+
+def _which(run: Run, m: Measurement) -> str:
+    is_timed = m.repetition > run.plan.repetitions
+    return "latency" if is_timed else f"repetition {m.repetition}"
 
 
 def _percentile_cells(timed: Sequence[Measurement], name: str) -> tuple[CellText, ...]:

@@ -9,7 +9,10 @@ import pytest
 
 from report.formats import csv_format, markdown
 from report.model.run import Run
+from report.terms.text_table import escaped
 from report.trust.judge import load_run
+from report.verdict import comparison
+from report.words import sentences, usage
 from tests.builders import synthetic_run
 
 pytestmark = pytest.mark.usefixtures("ranked_short_cells")
@@ -61,6 +64,16 @@ def test_markdown_has_the_detail_tables_of_all_scenarios(varied: Run) -> None:
     assert dict(zip(head, gamma, strict=True))["recover"] == "3.00 ms"
 
 
+@pytest.mark.parametrize("passes", [1, 3])
+def test_the_time_of_one_pass_is_said_to_be_that(varied: Run, passes: int) -> None:
+    chart = comparison.compare(varied).charts[0]
+    for m in chart.rows[0].repetitions:
+        loop_ns, flush_ns = m.figure("loop_ns"), m.figure("flush_ns")
+        m.record["passes"] = [{"loop_ns": loop_ns, "flush_ns": flush_ns}] * passes
+    table = usage.work(chart)
+    assert table and ("per pass" in table.caption) == (passes > 1)
+
+
 def test_a_table_of_several_charts_has_the_columns_of_all(varied: Run) -> None:
     """Reads have no settling time, and their table no such column."""
     head, _, *rows = section(markdown.render(varied), "Time by phase")
@@ -76,6 +89,28 @@ def test_markdown_reports_the_noise_and_disturbances(varied: Run) -> None:
     assert "measured twice under two names, differ by at most 3.5 %." in text
     repetition = "Gamma, repetition 1, attempt 2: other processes 7.9 % of the CPUs"
     assert f"- Baseline, fillseq: {repetition}; retried" in text
+
+
+def test_markdown_has_the_verdict_of_every_chart(varied: Run) -> None:
+    """Such as how many repetitions would decide."""
+    text = markdown.render(varied)
+    charts = comparison.compare(varied).charts
+    for chart in charts:
+        assert f"{chart.benchmark}: {escaped(sentences.chart_verdict(chart))}" in text
+    assert any(r.verdict.needed for chart in charts for r in chart.accepted)
+
+
+def test_many_disturbed_repetitions_are_counted(tmp_path: Path) -> None:
+    """A line for each chart, with the count of each engine."""
+    plan = synthetic_run.plan()
+    lines = [synthetic_run.disturbed(x, "steal 9 %") for x in synthetic_run.lines(plan)]
+    run = load_run(synthetic_run.write_run(tmp_path, plan, lines))
+    text = markdown.render(run).partition("## Disturbed repetitions\n")[2]
+    listed = [x for x in text.partition("\n## ")[0].splitlines() if x.startswith("-")]
+    assert len(listed) == len(run.plan.charts)
+    of_chart = len(lines) // len(listed)
+    assert all(f"{of_chart} disturbed attempts" in line for line in listed)
+    assert all("Alpha 4" in line and "steal 9 %" in line for line in listed)
 
 
 def test_markdown_reports_and_explains_the_space_on_disk(varied: Run) -> None:
