@@ -46,7 +46,9 @@ def work(chart: Chart) -> DetailTable | None:
         )
         shown = tuple(positive(time_ns, numbers.seconds) for time_ns in times_ns)
         lines.append(EngineRow(row.engine, shown))
-    return table("Time by phase", column_help.WORK, lines)
+    is_repeated = any(row.is_repeated for row in chart.rated_rows)
+    caption = "Time by phase, per pass" if is_repeated else "Time by phase"
+    return table(caption, column_help.WORK, lines)
 
 
 def memory_texts(run: Run) -> dict[str, str]:
