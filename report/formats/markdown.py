@@ -20,6 +20,7 @@ from report.verdict.machine_ratios import MachineRatios
 from report.verdict.metric import Outcome, Ranking
 from report.words import (
     chart_detail,
+    column_help,
     overview,
     provenance,
     remarks,
@@ -332,6 +333,9 @@ def _merged(tables: list[tuple[Chart, DetailTable]]) -> str:
             rows.append(TableRow((*cell, *texts)))
     titles = tuple(title for title, _ in shared)
     names = ("Scenario", "Benchmark", "Engine")
-    meanings = ". ".join(f"{title}: {text}" for title, text in shared if text)
+    meanings = [f"{title}: {text}." for title, text in shared if text]
+    cells = (c for _, table in tables for line in table.lines for c in line.figures)
+    if any(c.text == EMPTY.text and c.note for c in cells):
+        meanings.append(column_help.TOO_FEW)
     text = TextTable(names, titles, (), tuple(rows)).markdown()
-    return f"{text}\n\n{escaped(meanings)}." if meanings else text
+    return f"{text}\n\n{escaped(' '.join(meanings))}" if meanings else text

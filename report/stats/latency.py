@@ -34,10 +34,12 @@ class Percentiles:
     """Percentiles by name, None if suppressed: medians over the repetitions.
 
     `spread` has the highest minus the lowest of each, divided by the median.  The
-    extremes and the count are those of all repetitions together.
+    extremes and the count are those of all repetitions together; `least` is the count
+    of the repetition with the fewest.
     """
 
     count: int
+    least: int
     min_ns: int
     max_ns: int
     at: Mapping[str, float | None]
@@ -64,6 +66,7 @@ def percentiles(*latencies: Histogram | None) -> Percentiles | None:
         spread[name] = (max(values) - min(values)) / middle if middle else 0.0
     return Percentiles(
         count=sum(each["count"] for each in known),
+        least=min(each["count"] for each in known),
         min_ns=min(each["min"] for each in known),
         max_ns=max(each["max"] for each in known),
         at=at,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from report.model.plan import Engine
+from report.stats import latency
 from report.terms import numbers
 
 DASH = "–"
@@ -33,6 +34,12 @@ class CellText:
 
 
 EMPTY = CellText()
+
+
+def too_few(samples: int) -> CellText:
+    """Return the cell of a percentile that a repetition with so few does not show."""
+    above = f"fewer than {latency.LEAST_ABOVE} of {samples:,} samples lie above"
+    return CellText(DASH, above)
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import column_help, mixes, usage
 from report.words.cell_text import (
-    DASH,
     CellText,
     DetailTable,
     EngineRow,
     figure,
     positive,
     table,
+    too_few,
 )
 
 
@@ -237,10 +237,10 @@ def _percentile_cells(timed: Sequence[Measurement], name: str) -> tuple[CellText
     samples = latency.percentiles(*(histogram_of(m.record, name) for m in timed))
     if not samples:
         return (CellText(), *blank)
-    reason = f"fewer than {latency.LEAST_ABOVE} of {samples.count:,} samples lie above"
+    few = too_few(samples.least)
     return (
         *(
-            CellText(DASH, reason) if ns is None else CellText(_ranged(ns, samples, at))
+            few if ns is None else CellText(_ranged(ns, samples, at))
             for at, ns in samples.at.items()
         ),
         CellText(numbers.seconds(samples.max_ns)),

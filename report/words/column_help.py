@@ -21,6 +21,7 @@ _SAMPLES: Columns = (
     ("min", "shortest call, exact"),
     ("samples", "number of measured calls"),
 )
+TOO_FEW = "– marks a percentile with fewer than ten samples above it."
 SERVICE: Columns = (*PERCENTILES, *_SAMPLES)
 LATENCY: Columns = (
     *PERCENTILES,

@@ -14,7 +14,14 @@ from report.terms import numbers
 from report.verdict.chart_row import Row
 from report.verdict.comparison import Chart
 from report.words import column_help
-from report.words.cell_text import DASH, CellText, DetailTable, EngineRow, figure, table
+from report.words.cell_text import (
+    CellText,
+    DetailTable,
+    EngineRow,
+    figure,
+    table,
+    too_few,
+)
 
 MB = 2**20
 _PERCENTILES = ("p50", "p90", "p99", "p99.9")
@@ -144,7 +151,8 @@ def _percentiles(timed: Iterable[Histogram | None]) -> tuple[CellText, ...]:
     if not samples:
         return (CellText(),) * (len(_PERCENTILES) + 1)
     shown = (samples.at[name] for name in _PERCENTILES)
+    few = too_few(samples.least)
     return (
-        *(CellText(DASH if ns is None else numbers.seconds(ns)) for ns in shown),
+        *(few if ns is None else CellText(numbers.seconds(ns)) for ns in shown),
         CellText(numbers.seconds(samples.max_ns)),
     )

@@ -25,7 +25,7 @@ from report.verdict.engine_groups import (
     row_sets,
 )
 from report.verdict.metric import Outcome
-from report.words.cell_text import DASH
+from report.words.cell_text import DASH, too_few
 from report.words.chart_detail import latencies_of
 from report.words.provenance import whose_settings
 
@@ -275,7 +275,7 @@ def _tail(run: Run, chart: Chart, row: Row) -> MatrixCell | None:
     tail, middle = samples.at["p99"], samples.at["p50"]
     small = f"p50 {numbers.seconds(middle)}" if middle is not None else ""
     if tail is None:
-        note = f"only {numbers.count(samples.count, 'sample')}"
+        note = too_few(samples.least).note
         return MatrixCell(row.engine, small=small, note=note)
     if "p99" in samples.spread:
         small = f"±{numbers.percent(samples.spread['p99'])} · {small}"

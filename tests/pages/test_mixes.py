@@ -93,6 +93,19 @@ def test_each_type_has_its_count_its_share_and_its_latencies(run: Run) -> None:
     assert mixes.types(chart(run, "readrandom")) == ()
 
 
+@pytest.mark.parametrize("caption", ["Operations of type update", "Concurrent writer"])
+def test_a_percentile_of_too_few_calls_has_the_reason(run: Run, caption: str) -> None:
+    """In place of the number, so that its column does not just disappear."""
+    of = "ycsba" if "update" in caption else "readwhilewriting"
+    tables = [*mixes.types(chart(run, of)), mixes.writer(chart(run, of))]
+    table = next(t for t in tables if t and t.caption == caption)
+    at = [name for name, _ in table.columns].index("p99")
+    assert all(x.figures[at].text == "–" and x.figures[at].note for x in table.lines)
+    section = markdown.render(run).partition(f"## {caption}\n")[2]
+    head, _, rest = section.partition("\n## ")[0].lstrip().partition("\n")
+    assert "| p99 |" in head and "–" in rest.partition("p99: ")[2]
+
+
 def test_measured_shares_are_next_to_theoretical_ones(run: Run) -> None:
     table = mixes.shares(chart(run, "ycsba"))
     texts = column(table, "hottest 1 % of keys")
