@@ -27,7 +27,6 @@ from report.words.cell_text import (
     too_few,
 )
 
-
 _MOST_LISTED = 5  # disturbed attempts of a chart, one by one
 
 
@@ -197,13 +196,12 @@ def disturbances_in_short(run: Run, chart: Chart) -> list[str]:
         return disturbances(run, chart)
     engines = Counter(row.engine.title for row, _, _ in attempts)
     fates = Counter(fate for _, _, fate in attempts)
+    became = " and ".join(f"{number} {fate}" for fate, number in fates.items())
     each = ", ".join(f"{title} {number}" for title, number in engines.items())
     row, first, _ = attempts[0]
     return [
-        f"{len(attempts)} disturbed attempts,"
-        f" {' and '.join(f'{number} {fate}' for fate, number in fates.items())}: {each};"
-        f" for example {row.engine.title}, {_which(run, first)}:"
-        f" {', '.join(first.disturbed)}"
+        f"{len(attempts)} disturbed attempts, {became}: {each}; for example"
+        f" {row.engine.title}, {_which(run, first)}: {', '.join(first.disturbed)}"
     ]
 
 

@@ -241,19 +241,6 @@ def test_many_disturbed_cells_are_counted_and_few_are_named() -> None:
     assert (len(lines), lines[-1]) == (6, "disturbed 2 more cells")
 
 
-def test_a_repetition_that_was_retried_once_is_not_called_not_retried() -> None:
-    """The counts are those of the page, of repetitions, and add up."""
-    made = plan([engine(name) for name in "abcd"], ("fillseq",), repetitions=1)
-    events: list[Event] = [RunStarted("m", ())]
-    for cell, attempts in zip(made.cells, (1, 1, 2, 3), strict=True):
-        for attempt in range(1, attempts + 1):
-            line = finished(cell, 1, attempt=attempt, marks=["steal 9 %"])
-            events.append(line)
-    first, second, *_ = disturbed_lines(board(events, made))
-    assert "4 disturbed repetitions, 2 retried, 4 still disturbed" in first
-    assert second.startswith("disturbed 2 repetitions were not retried")
-
-
 def latency_plan(more: Mapping[str, int] | None = None) -> Plan:
     flags = {**FLAGS, **(more or {})}
     return plan(

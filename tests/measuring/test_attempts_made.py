@@ -58,7 +58,10 @@ def test_a_disturbed_repetition_is_repeated_with_its_seed(lab: Lab) -> None:
     assert (first["seed"], first["order"]) == (second["seed"], second["order"])
     assert {first["status"], second["status"]} == {"ok"}
     assert "disturbed: steal 3.1 %; retrying (2 of 3)" in done.stderr
-    assert "0 of 2 cells are still disturbed; 1 disturbed repetition, 1 retried" in done.stdout
+    assert (
+        "0 of 2 cells are still disturbed; 1 disturbed repetition, 1 retried"
+        in done.stdout
+    )
 
 
 def test_a_repetition_is_retried_at_most_twice(lab: Lab) -> None:
@@ -108,6 +111,9 @@ def test_a_machine_that_is_always_busy_is_not_tried_three_times(lab: Lab) -> Non
     first, again = retries[:MOST_IN_VAIN], retries[-1]
     assert again == max(first) + ONE_OF
     assert all(x["disturbance"]["marks"] for x in lines)
+    once = 30 - len(set(retries))  # the summary counts repetitions, as the page
+    assert f"30 disturbed repetitions, {30 - once} retried" in done.stdout
+    assert f"disturbed {once} repetitions were not retried" in done.stdout
     assert {x["repetition"] for x in lines} == set(range(1, 31))
     assert done.stderr.count(BUSY) == 1
     summary = document(lab, "-n", "6", "-k", "*/fillrandom")
