@@ -43,7 +43,7 @@ def paired(a: Plan, b: Plan, terms: AbTerms) -> AbPlan:
     )
     if same_executables(plan) and not (terms.same_build or terms.skip_identical):
         problem = "both sides have the same executables, so neither can be slower"
-        remedy = "name other builds, or measure the noise of one build with --aa --a DIR"
+        remedy = "name other builds, or measure the noise of one with --aa --a DIR"
         raise CannotStart(f"{problem}; {remedy}")
     if not plan.able:
         raise CannotStart(_obstacles(replace(plan, a=a, b=b)), NOT_COMPARABLE)

@@ -98,7 +98,9 @@ def portable(engine: Mapping[str, Any]) -> dict[str, Any]:
     That is the path of its plug-in, of which the file name stays, since its SHA-256 is
     compared, too; and what was measured when it described itself.
     """
-    known = {"plugin": file_name(engine["plugin"])} if "plugin" in engine else {}
+    known: dict[str, Any] = {}
+    if "plugin" in engine:
+        known["plugin"] = file_name(engine["plugin"])
     if engine.get("describe"):
         known["describe"] = declared(engine["describe"])
     return {**engine, **known}

@@ -48,8 +48,8 @@ class VaryingCodec(FakeDriver):
     """Needs another space on disk each time that its codec is tried."""
 
     def describe(self) -> Record:
-        sizes = {"plain_disk_bytes": 2**23, "compressed_disk_bytes": time.monotonic_ns()}
-        proof = {"raw_bytes": 2**22, "compresses": True, **sizes}
+        sizes = {"plain_disk_bytes": 2, "compressed_disk_bytes": time.monotonic_ns()}
+        proof = {"raw_bytes": 3, "compresses": True, **sizes}
         return {**super().describe(), "codec": "snappy", "codec_proof": proof}
 
 
