@@ -247,7 +247,7 @@ def test_a_script_knows_each_option(printed: Printed, rule: Rule) -> None:
 @pytest.mark.parametrize(("printed", "rule"), how("options"))
 def test_a_script_knows_each_name(printed: Printed, rule: Rule) -> None:
     given = [w for w in printed.words[1:] if w[0] != "-" and not w.isupper()]
-    if printed.words[0] == "scripts/setup":
+    if given and printed.words[0] == "scripts/setup":
         resolved(given, read(ROOT / "configs"))
     if printed.words[0] == "scripts/test":
         steps = re.findall(r"^  ([\w-]+) ", help_of("scripts/test"), re.MULTILINE)
