@@ -113,7 +113,7 @@ def test_long_names_of_engines_are_continued_in_the_next_line(width: int) -> Non
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
-@pytest.mark.parametrize("name", ["R", "20261130-174245-quick", "R" * 99])
+@pytest.mark.parametrize("name", ["R", "20261130-205605-quick", "R" * 99])
 def test_a_command_is_printed_whole_or_not_at_all(width: int, name: str) -> None:
     command = f"scripts/kvmatrix resume {name}"
     text = how_to_stop(command, width)

@@ -27,7 +27,7 @@ from tests.places import ROOT
 from tests.support.command_line import call
 
 WIDE = 80
-COMMITTED = ("all-engines", "20261130-174245-quick", "20261127-183906-steady-state")
+COMMITTED = ("all-engines", "20261130-205605-quick", "20261127-183906-steady-state")
 NAME = "engine-of-a-long-name/scenario-of-a-long-name/readrandomwriterandom"
 TABLE = TextTable(
     ("cell",),
