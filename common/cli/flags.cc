@@ -204,7 +204,7 @@ void Derive(const CommandLine& line, Config& config) {
   config.reads =
       line.reads < 0 ? config.num : static_cast<uint64_t>(line.reads);
   config.duration_ns = static_cast<uint64_t>(line.duration_s * 1e9);
-  config.ends_by_time = config.duration_ns > 0 && !is_set("reads");
+  config.ends_by_time = config.duration_ns > 0 && line.reads < 0;
   config.min_time_ns = static_cast<uint64_t>(line.min_time_s * 1e9);
   config.warmup_ns = static_cast<uint64_t>(line.warmup_s * 1e9);
   config.key_format =

@@ -214,7 +214,8 @@ class Benchmark:
         is_once = (self.kind, self.key_order) == ("delete", "sequential")
         is_endless = not self.one_call and (self.is_refill or self.kind in _OF_EACH)
         is_endless &= flag_of(flags, "stream") == OWN_STREAM and not is_once
-        return is_endless and "reads" not in flags and bool(flags.get("duration"))
+        is_endless &= flag_of(flags, "reads") == -1
+        return is_endless and bool(flags.get("duration"))
 
     def most_ops(self, flags: Flags) -> int:
         """Return the operations of one repetition at most: any if only time ends it."""

@@ -78,7 +78,7 @@ TEST(Lists, HaveNoEmptyWords) {
 TEST(Duration, AloneEndsWhatHasNoReads) {
   EXPECT_TRUE(Parse({{"duration", "1"}}).ends_by_time);
   EXPECT_FALSE(Parse({{"duration", "1"}, {"reads", "5"}}).ends_by_time);
-  EXPECT_FALSE(Parse({{"duration", "1"}, {"reads", "-1"}}).ends_by_time);
+  EXPECT_TRUE(Parse({{"duration", "1"}, {"reads", "-1"}}).ends_by_time);
   EXPECT_FALSE(Parse({}).ends_by_time);
   const Config config = Parse({{"duration", "1"}});
   const auto ends = [&config](const char* name) {
