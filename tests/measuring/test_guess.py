@@ -208,15 +208,18 @@ def test_a_history_holds_the_fill_once(lab: Lab) -> None:
 
 @pytest.mark.slow
 def test_a_run_begins_with_the_forecast_of_its_dry_run(lab: Lab) -> None:
-    lab.scenario(benchmarks=("fillseq",))
     """Both of one build and of two, also where an engine is missing."""
+    lab.scenario(benchmarks=("fillseq",))
+    lab.call("run", "lab", "-n", "1")
+    edit_lines(lab.measurements, lambda lines: [x.update(wall_ns=10**9) for x in lines])
     lab.engine("gone", None)
     rounds = ("--screen-rounds", "3", "--confirm-rounds", "4", "--no-counts")
     build = ("--aa", "--a", str(lab.root / "build"), *rounds)
-    keys = {"run": ["predicted_s"], "ab": ["predicted_screen_s", "predicted_confirm_s"]}
-    for verb, words in (("run", ("-n", "1")), ("ab", build)):
+    keys = {"ab": ["predicted_screen_s", "predicted_confirm_s"], "run": ["predicted_s"]}
+    for verb, words in (("ab", build), ("run", ("-n", "3"))):
         dry = lab.call(verb, "lab", *words, "--dry-run", "--json")
         predicted_s = sum(json.loads(dry.stdout)[key] for key in keys[verb])
+        assert predicted_s >= 3, "milliseconds are nothing of it"
         near = {numbers.duration(predicted_s * n / 1000) for n in range(995, 1006)}
         done = lab.call(verb, "lab", *words)
         assert [text for text in near if f" about {text}, " in done.stderr], done.stderr
