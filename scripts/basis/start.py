@@ -29,7 +29,7 @@ _LIMITS = (
 
 
 class _RoomForNumbers:
-    """A finder of modules, which finds none, but room for some."""
+    """An import hook that finds no module, but refuses some if there is no room."""
 
     @staticmethod
     def find_spec(name: str, _path: object, _target: object = None) -> None:

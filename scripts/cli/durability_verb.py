@@ -247,8 +247,7 @@ def _suite(config: Config, folder: Path, name: str) -> DurabilitySuite:
         return read_durability_suite(folder, name)
     if name in config.broken_suites:
         raise config.broken_suites[name]
-    rates = config.suites.get(suite_name(name, [*own, *config.suites]))
-    assert rates, "it is not one of its own"
+    rates = config.suites[suite_name(name, [*own, *config.suites])]
     whole = read_durability_suite(folder, DEFAULT_SUITE)
     levels = {
         str(config.scenarios[scenario].flags.get(LEVEL, "buffered"))

@@ -84,11 +84,12 @@ def _exit_code(system: Any) -> int:
 def _verb(system: Any) -> int:
     """Run a verb; return its exit code."""
     import click
-    from click.shell_completion import shell_complete
 
     from scripts.cli.verbs import main as verbs
 
     if asked := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
         failed = shell_complete(verbs, {"obj": system}, "kvmatrix", COMPLETE, asked)
         return 2 if failed else 0
     code: object = 0
