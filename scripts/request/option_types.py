@@ -230,7 +230,7 @@ def suite_name(word: str, accepted: Iterable[str]) -> str:
         return word
     if Path(word).is_file():
         problem = f"SUITE: {word} is a file; run, plan and ab measure property files of"
-        raise click.UsageError(f"{problem} YCSB, other commands have suites alone")
+        raise click.UsageError(f"{problem} YCSB; other commands take only suites")
     raise click.UsageError(unknown("suite", word, accepted))
 
 
