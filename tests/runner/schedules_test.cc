@@ -157,8 +157,12 @@ TEST_F(ThreadSchedules, EndAtTheTimeLimitEvenIfNothingIsDue) {
       EXPECT_EQ(m.status, Status::kOk) << m.reason;
       EXPECT_EQ(m.run.loop.loop_ns, kSecond);
       EXPECT_NEAR(static_cast<double>(m.run.loop.operations), 16, 4 * 4);
-      EXPECT_EQ(m.run.trace.stalls.count(), 0u);
       EXPECT_TRUE(m.run.trace.truncated);
+      // Threads share the fake clock: while the machine lets one of them wait,
+      // the others move it.
+      if (threads == 1) {
+        EXPECT_EQ(m.run.trace.stalls.count(), 0u);
+      }
     }
   }
 }
