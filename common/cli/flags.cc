@@ -239,9 +239,9 @@ void Derive(const CommandLine& line, Config& config) {
   config.device_stat = line.device_stat;
   RequireKnown("benchmarks", line.benchmarks);
   for (const auto& listed : SplitList("benchmarks", line.benchmarks)) {
-    if (listed.is_warm_up) config.warm_ups.insert(config.benchmarks.size());
-    if (const size_t repeats = listed.repeats; repeats > 1)
-      config.repeats[config.benchmarks.size()] = repeats;
+    const size_t position = config.benchmarks.size();
+    if (listed.is_warm_up) config.warm_ups.insert(position);
+    if (listed.repeats > 1) config.repeats[position] = listed.repeats;
     config.benchmarks.push_back(FindBenchmark(listed.word));
   }
   if (config.benchmarks.empty()) {

@@ -120,9 +120,9 @@ int RunAll(const Config& config, const Driver& driver) {
     report(measurement);
     if (Failed(measurement)) exit_status = kFailed;
     if (counts) rates.push_back(RatesOf(measurement));
-    if (const auto last = config.repeats.find(i); last != config.repeats.end())
-      PrintText(
-          RepeatsText(benchmark.name, std::span(rates).last(last->second)));
+    if (const auto of = config.repeats.find(i); of != config.repeats.end()) {
+      PrintText(RepeatsText(benchmark.name, std::span(rates).last(of->second)));
+    }
   }
   return exit_status;
 }

@@ -13,8 +13,6 @@ from collections.abc import Iterable
 
 ADVISED, DEFAULTS, REPLACED = "advised", "defaults", "replaced"
 WORDS = {ADVISED: "as advised", DEFAULTS: "defaults", REPLACED: "partly replaced"}
-
-
 _MEANINGS = {
     ADVISED: "what the documentation of the engine advises",
     DEFAULTS: "those of the engine, for what the scenario does not set",

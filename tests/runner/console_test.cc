@@ -63,7 +63,6 @@ TEST(StatLine, IsOneLineWhateverTheReason) {
                 std::string(1'000, 'y') + "\n");
 }
 
-// The reason of a failure is printed once, to standard error.
 TEST(RepeatsText, HasTheMeanAndTheMedianOfWhatSucceeded) {
   const std::vector<Rates> rates = {{10, 1}, {20, 2}, {60, 6}, {}};
   EXPECT_EQ(RepeatsText("fillseq", rates),
@@ -76,6 +75,7 @@ TEST(RepeatsText, HasTheMeanAndTheMedianOfWhatSucceeded) {
   EXPECT_EQ(RepeatsText("fillseq", std::span(rates).last(2)), "");
 }
 
+// The reason of a failure is printed once, to standard error.
 TEST(StatLine, OfAFailureHasItsStatus) {
   Measurement m;
   m.benchmark = FindBenchmark("readrandom");
