@@ -17,6 +17,15 @@ _COLUMNS = (
     *(("sigma_log", "sigma_log"), ("smallest_effect", "smallest_effect_share")),
     *(("pairs_needed", "pairs_needed"), ("disturbed", "disturbed")),
     *(("cells", "cells"), ("durability_class", "durability_class")),
+    ("processes", "processes"),
+)
+# The same of processor time, per operation.
+_CPU_COLUMNS = (
+    *(("verdict", "cpu_verdict"), ("reason", "cpu_reason")),
+    *(("a_ns_per_op", "a_cpu_ns_per_op"), ("b_ns_per_op", "b_cpu_ns_per_op")),
+    *(("change", "cpu_change_share"), ("low", "cpu_change_low_share")),
+    *(("high", "cpu_change_high_share"), ("p_slower", "cpu_p_slower")),
+    *(("p_faster", "cpu_p_faster"), ("smallest_effect", "cpu_smallest_effect_share")),
 )
 
 
@@ -28,7 +37,12 @@ def render(result: AbResult) -> str:
     document = ab_text.ab_document(result)
     labels = [side["label"] for side in document["sides"].values()]
     rows = (
-        [document["run"], *labels, *(row.get(key) for key, _ in _COLUMNS)]
+        [
+            *(document["run"], *labels),
+            *(row.get(key) for key, _ in _COLUMNS),
+            *((row["cpu"] or {}).get(key) for key, _ in _CPU_COLUMNS),
+        ]
         for row in (*document["cells"], *document["engines"])
     )
-    return csv_text(["run", "a", "b", *(name for _, name in _COLUMNS)], rows)
+    names = [name for _, name in (*_COLUMNS, *_CPU_COLUMNS)]
+    return csv_text(["run", "a", "b", *names], rows)

@@ -22,8 +22,8 @@ def render(result: AbResult) -> str:
     summary = ab_words.summary(result)
     if engines := ab_words.engines_summary(result):
         summary += f". {engines}"
-    if more := ab_words.regressed_counts(result):
-        summary += f". {more}"
+    for more in (ab_words.regressed_cpu(result), ab_words.regressed_counts(result)):
+        summary += f". {more}" if more else ""
     blocks = [
         f"# {escaped(title)}",
         escaped(" · ".join(filter(None, (run.plan.run, machine)))),
@@ -34,9 +34,14 @@ def render(result: AbResult) -> str:
     for group in ab_words.groups(result):
         table = ab_text.rates_table(result, group.rows)
         blocks += [f"## {escaped(group.title)}", table.markdown()]
+    times = ab_words.cpu_rows(result)
+    if told := ab_words.cpu_summary(times):
+        blocks += ["## Processor time", f"{told}. {ab_words.CPU_SEES}"]
+    # Only the HTML page lists what did not change.
+    if moved := changed(times):
+        blocks.append(ab_words.cpu_table(moved).markdown())
     if counts:
         blocks += ["## Work, not time", f"{counts_summary(counts)}."]
-    # Only the HTML page lists the counts that did not change.
     if rows := [*changed(counts), *(row for row in counts if row.alert)]:
         blocks.append(counts_table(rows).markdown())
     blocks += _machines(result)

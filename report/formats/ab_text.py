@@ -15,7 +15,16 @@ from report.terms.text_table import TextLine, TextTable
 from report.verdict.ab_verdicts import AbResult
 from report.verdict.count_verdicts import CountResult
 from report.words import ab_words
-from report.words.ab_words import changed, count_rows, counts_summary, counts_table
+from report.words.ab_words import (
+    changed,
+    circumstances,
+    count_rows,
+    counts_summary,
+    counts_table,
+    cpu_rows,
+    cpu_summary,
+    cpu_table,
+)
 from report.words.verdict_rows import VerdictRow, least_certain, verdict_table
 from report.words.verdict_words import FAILED, look, unseen
 
@@ -42,7 +51,11 @@ def lines(
             result, [r for r in every if r.outcome == Verdict.REGRESSED]
         )
         counts = counts_table([r for r in count_rows(result) if r.outcome == MORE])
-        shown = [*table.lines(head=False), *counts.lines(head=False)]
+        times = cpu_table(
+            [r for r in cpu_rows(result) if r.outcome == Verdict.REGRESSED]
+        )
+        tables = (table, times, counts)
+        shown = [line for one in tables for line in one.lines(head=False)]
         return [*shown, TextLine(_summary(result), "bold")]
     rows = [row for verdict in _CHANGED for row in every if row.outcome == verdict]
     if show_all:
@@ -55,6 +68,8 @@ def lines(
     shown += [TextLine(f"rule      {ab_words.rule_text(result.run.plan.rule)}", "dim")]
     if any(row.durability for row in rows):
         shown.append(TextLine(f"classes   {EXPLAINED_IN}", "dim"))
+    shown += [TextLine(f"note      {note}") for note in circumstances(result)]
+    shown += _cpu(result, show_all)
     shown += _counts(result)
     if advice and (step := next_step(result)):
         shown.append(TextLine(f"next      {step}"))
@@ -66,15 +81,15 @@ def next_step(result: AbResult) -> str:
     run = result.run
     if run.unfinished:
         return f"scripts/kvmatrix resume {run.plan.run} {run.plan.build_options}"
-    if result.regressed:
-        cell = result.regressed[0].name
+    if slower := result.regressed or result.regressed_cpu:
+        cell = slower[0].name
         return (
             f"the same command with -k '{cell}', on another machine if possible:"
             " a disturbance that lasts a whole session looks like a change of the code"
         )
     needed = [
         cell.judgement.pairs_needed
-        for cell in result.inconclusive
+        for cell in result.of(Verdict.INCONCLUSIVE)
         if cell.judgement and cell.judgement.pairs_needed is not None
     ]
     if not needed:
@@ -107,7 +122,12 @@ def ab_document(result: AbResult) -> dict[str, Any]:
             word: tally[word] for word in (*(v.value for v in Verdict), FAILED)
         },
         "engines": [
-            {"engine": e.engine, "cells": e.cells, **_judged(e.judgement)}
+            {
+                "engine": e.engine,
+                "cells": e.cells,
+                **_judged(e.judgement),
+                "cpu": e.cpu and _judged(e.cpu, of_rate=False),
+            }
             for e in result.engines
         ],
         "cells": [
@@ -123,10 +143,18 @@ def ab_document(result: AbResult) -> dict[str, Any]:
                 "b_ops_per_sec": cell.b_median_ops_per_sec,
                 "durability_class": ab_words.durability_of(run, cell.name) or None,
                 "disturbed": cell.disturbed,
+                "processes": cell.processes,
+                "cpu": cell.cpu
+                and {
+                    **_judged(cell.cpu, of_rate=False),
+                    "a_ns_per_op": cell.a_median_cpu_ns,
+                    "b_ns_per_op": cell.b_median_cpu_ns,
+                },
             }
             for cell in result.cells
         ],
         "counts": [_count(c) for c in result.counts],
+        "same_library": sorted(result.same),
     }
 
 
@@ -167,12 +195,20 @@ def _rest(result: AbResult, show_all: bool) -> list[str]:
 
 def _summary(result: AbResult) -> str:
     parts = [ab_words.summary(result), ab_words.engines_summary(result)]
-    parts.append(ab_words.regressed_counts(result))
+    parts += [ab_words.regressed_cpu(result), ab_words.regressed_counts(result)]
     if result.exit_code == 5:
         parts.append(result.nothing_judged)
     elif result.run.unfinished:
         parts.append("unfinished")
     return " · ".join(filter(None, parts))
+
+
+def _cpu(result: AbResult, show_all: bool) -> list[TextLine]:
+    rows = cpu_rows(result)
+    if not (summary := cpu_summary(rows)):
+        return []
+    shown = rows if show_all else changed(rows)
+    return [TextLine(f"cpu time  {summary}"), *cpu_table(shown).lines()]
 
 
 def _counts(result: AbResult) -> list[TextLine]:
@@ -209,13 +245,19 @@ def _side(side: Side) -> dict[str, Any]:
     return {"label": side.label, "engines": engines}
 
 
-def _judged(judgement: Judgement) -> dict[str, Any]:
-    """Return the judgement as shares of the rate, null where nothing was measured."""
+def _judged(judgement: Judgement, *, of_rate: bool = True) -> dict[str, Any]:
+    """Return the judgement, with null where nothing was measured.
+
+    Its shares are of the rate, or else of the time per operation.
+    """
     document: dict[str, Any] = {"verdict": judgement.verdict.value}
     document["reason"] = judgement.reason
     measured = bool(judgement.pairs)
-    low, high = (judgement.rate_interval if measured else None) or (None, None)
-    document["change"] = _finite(judgement.rate_change) if measured else None
+    change, interval = judgement.time_change, judgement.time_interval
+    if of_rate:
+        change, interval = judgement.rate_change, judgement.rate_interval
+    low, high = (interval if measured else None) or (None, None)
+    document["change"] = _finite(change) if measured else None
     document["low"], document["high"] = _finite(low), _finite(high)
     for name in ("confidence", "p_slower", "p_faster"):
         document[name] = getattr(judgement, name) if measured else None

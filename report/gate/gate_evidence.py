@@ -50,6 +50,11 @@ def gate_from_ab(result: AbResult, chosen: Chosen | None = None) -> Gate:
     rows = [_gated(row) for row in ab_words.rows(result) if is_chosen(row.name)]
     if chosen is None:
         rows += map(_gated, ab_words.engine_rows(result))
+    rows += [
+        _gated(row)
+        for row in ab_words.cpu_rows(result)
+        if (chosen is None if row.cells > 1 else is_chosen(row.name.split(" ")[0]))
+    ]
     rows += _count_rows(result, is_chosen)
     rule = run.plan.rule
     return Gate(
@@ -59,12 +64,13 @@ def gate_from_ab(result: AbResult, chosen: Chosen | None = None) -> Gate:
         f" {count(rule.screen_rounds, 'round')} are measured in"
         f" {count(rule.confirm_rounds, 'fresh round')}; regressed: at least"
         f" {100 * rule.least_shift:g} % slower with p ≤ {rule.alpha:g} / number of"
-        f" suspects; not gated: cells too noisy to show a slowdown of"
+        f" tests; not gated: cells too noisy to show a slowdown of"
         f" {100 * MAX_UNSEEN:g} %; a change is the median of the changes in each"
         " round, so it can differ from that between the medians shown",
         tuple(rows),
         unfinished=run.unfinished,
         common_reason="" if run.lines else _NO_LINES,
+        notes=tuple(ab_words.circumstances(result)),
     )
 
 

@@ -84,6 +84,8 @@ def step_summary(gate: Gate, code: int) -> str:
     if gate.hints and gate.slower:
         commands = "".join(f"\n    {one_line(hint)}" for hint in gate.hints)
         blocks.append(f"Confirm with:\n{commands}")
+    if gate.notes:
+        blocks.append("\n".join(f"- {escaped(one_line(note))}" for note in gate.notes))
     if gate.differences:
         items = (f"- {escaped(one_line(text))}" for text in gate.differences)
         blocks.append("\n".join(items))

@@ -88,7 +88,8 @@ def render(gate: Gate, code: int) -> str:
 
 def _output(gate: Gate, code: int) -> str:
     hints = [f"confirm: {hint}" for hint in gate.hints] if gate.slower else []
-    lines = [summary(gate), *hints, *gate.differences, conclusion(gate, code)]
+    lines = [summary(gate), *hints, *gate.differences, *gate.notes]
+    lines.append(conclusion(gate, code))
     return "\n".join(map(visible_line, lines))
 
 

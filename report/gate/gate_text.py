@@ -52,6 +52,7 @@ def lines(gate: Gate, code: int) -> list[TextLine]:
     if gate.rows:
         body.append(TextLine(summary(gate)))
     body += [TextLine(f"differs   {difference}") for difference in gate.differences]
+    body += [TextLine(f"note      {note}") for note in gate.notes]
     if gate.slower:
         body += [TextLine(f"confirm   {hint}") for hint in gate.hints]
     return [*head, *body, TextLine(conclusion(gate, code), "bold")]
@@ -105,7 +106,11 @@ def conclusion(gate: Gate, code: int) -> str:
         return f"passed without a comparison, as allowed: {gate.no_verdict_reason}"
     if code == PASSED and slower:
         return f"passed, as allowed: {_slower(gate)}; {verdicts(gate)}"
-    return f"no regression found in {_timed_rows(gate)}: {verdicts(gate)}"
+    found = f"no regression found in {_timed_rows(gate)}: {verdicts(gate)}"
+    return f"{found}; {_ONLY_CPU}" if not gate.is_wall_time_judged else found
+
+
+_ONLY_CPU = "only processor time is gated, which does not see waiting"
 
 
 def _timed_rows(gate: Gate) -> str:
@@ -172,6 +177,7 @@ def document(gate: Gate, code: int) -> dict[str, Any]:
         "unfinished": gate.unfinished,
         "no_base": gate.no_base,
         "differences": list(gate.differences),
+        "notes": list(gate.notes),
         "confirm": list(gate.hints),
         "rows": [_row_document(row) for row in gate.rows],
     }

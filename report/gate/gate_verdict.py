@@ -51,6 +51,7 @@ class Gate:
     no_base: bool = False
     hints: tuple[str, ...] = ()  # commands that confirm the findings
     differences: tuple[str, ...] = ()  # each prevents the comparison
+    notes: tuple[str, ...] = ()  # about what both sides share, and disturbances
 
     def of(self, *outcomes: GateOutcome) -> tuple[VerdictRow, ...]:
         """Return the rows with these outcomes, the largest change first."""
@@ -69,14 +70,20 @@ class Gate:
     @property
     def judged(self) -> int:
         """The number of rows about time that could have shown a regression."""
-        return sum(row.judged and row.timed for row in self.rows)
+        return sum(row.judged and row.kind is not Kind.COUNT for row in self.rows)
 
     @property
     def can_pass(self) -> bool:
-        """True if the time of a cell was judged; counts and engines are not enough.
+        """True if a time of a cell was judged; counts and engines are not enough.
 
         The judgement of a whole engine can hide a slowdown of one of its cells.
         """
+        times = (row for row in self.rows if row.kind is not Kind.COUNT)
+        return any(row.judged and row.cells == 1 for row in times)
+
+    @property
+    def is_wall_time_judged(self) -> bool:
+        """True if the wall time of a cell was judged."""
         return any(row.judged and row.kind is Kind.CELL for row in self.rows)
 
     @property

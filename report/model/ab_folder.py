@@ -19,7 +19,7 @@ from report.model.ab_plan import (
     AbShard,
     differences_of_work,
 )
-from report.model.ab_rule import AbRule
+from report.model.ab_rule import WALL, AbRule
 from report.model.count_lines import COUNTS_FILE, CountFile, read_count_lines
 from report.model.plan import (
     SCHEMA,
@@ -225,10 +225,11 @@ def rule_of(document: Document, location: Path) -> AbRule:
     """Return the rule in ab.json.  Raises ResultsError if another version wrote it.
 
     The error rates were measured for exactly this rule, so a run may only change the
-    number of rounds.
+    number of rounds, and have the measures of its version.
     """
-    recorded, current = document["rule"], asdict(AbRule())
-    for key in current.keys() - {"screen_rounds", "confirm_rounds"}:
+    recorded, current = dict(document["rule"]), asdict(AbRule())
+    recorded["measures"] = tuple(recorded.get("measures", (WALL,)))
+    for key in current.keys() - {"screen_rounds", "confirm_rounds", "measures"}:
         if recorded[key] != current[key]:
             problem = f"rule.{key} is {recorded[key]}, not {current[key]}"
             raise ResultsError(f"{location}: {problem}; this version uses another rule")

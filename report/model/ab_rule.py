@@ -9,9 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SCREEN, CONFIRM = "screen", "confirm"  # the stages
+# The measures of time that are judged, per operation: that of the clock, and that of
+# the processor, which is user and system time of all threads of the process.
+WALL, CPU = "wall", "cpu"
 PAIRS_PER_ROUND = 2  # a round is A B B A or B A A B
 _LABELLINGS = 6  # ways to choose which two of a round's four are b's
-# Enough to confirm ten suspects of one direction; with fewer rounds, at most one.
+# Enough to confirm five suspects of one direction; with fewer rounds, none.
 LEAST_CONFIRM_ROUNDS = 4
 # A slowdown that must be detectable in a cell that is reported as judged.
 SEEN_EFFECT = 0.10
@@ -23,8 +26,8 @@ class AbRule:
 
     The screen for improvements is stricter because they gate nothing and should cost
     few pairs.  `alpha` and `engine_alpha` add up to a false alarm rate of 1 %: `alpha`
-    is shared by all suspects of one direction, `engine_alpha` by all engines, whose
-    tests have pairs to spare.
+    is shared by all suspects of one direction and their `measures`, `engine_alpha` by
+    all engines and measures, whose tests have pairs to spare.
     """
 
     screen_rounds: int = 4
@@ -38,13 +41,18 @@ class AbRule:
     unchanged_within: float = 0.03
     confidence: float = 0.95
     engine_alpha: float = 0.002
+    measures: tuple[str, ...] = (WALL, CPU)
+
+    def tests(self, suspects: int) -> int:
+        """Return the number of tests that so many suspects of one direction need."""
+        return max(suspects, 1) * len(self.measures)
 
     def rounds_to_confirm(self, suspects: int) -> int:
         """Return the least number of rounds that can confirm one of the suspects.
 
         The smallest possible p is that of one labelling among all: 6^-rounds.
         """
-        limit, rounds = self.alpha / max(suspects, 1), 1
+        limit, rounds = self.alpha / self.tests(suspects), 1
         while _LABELLINGS**-rounds > limit:
             rounds += 1
         return rounds

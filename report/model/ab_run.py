@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from report.model.ab_plan import AbPlan, Failure
+from report.model.ab_rule import CPU
 from report.model.count_lines import CountLine
 from report.model.plan import CellName, Engine
 from report.model.record import Record
@@ -22,9 +23,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Repetition:
-    """One ok process: its position in the run and its time per operation.
+    """One ok process: its position in the run and its times per operation.
 
     `slot` is its position in the round, 0 to 3; `record` is its line unchanged.
+    `cpu_ns_per_op` is None if the line has no processor time.
     """
 
     side: str
@@ -33,6 +35,11 @@ class Repetition:
     ns_per_op: float
     record: Record = field(repr=False, compare=False)
     disturbed: tuple[str, ...] = ()
+    cpu_ns_per_op: float | None = None
+
+    def time_ns(self, measure: str) -> float | None:
+        """Return the time of an operation by a measure of ab_rule."""
+        return self.cpu_ns_per_op if measure == CPU else self.ns_per_op
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,11 @@ from report.model.run import Run
 from report.terms import class_stamp, numbers
 from report.terms.machine_facts import cpu_numbers, essential
 
+# The facts of a build that are of the engine's library, not of its place.
+_OF_LIBRARY = (
+    *("origin_sha256", "compiler", "flags", "engine_flags", "allocator"),
+    *("assertions",),
+)
 DIFFERS = "differs"  # a fact that the machines of a run do not have in common
 
 
@@ -56,6 +61,17 @@ def build(engine: Engine) -> Build:
     texts = [(name, text_of(value)) for name, value in facts if value]
     tried = (("codec, tried", _sizes(described)),) if _sizes(described) else ()
     return Build(engine, described.assertions_live, tuple(texts), tried)
+
+
+def is_same_engine(a: Engine, b: Engine) -> bool:
+    """Return True if two builds have the same library of an engine, as far as known.
+
+    Only what links it may differ.  False if the checksum of its origin is unknown.
+    """
+    known = [engine.description for engine in (a, b) if engine.description]
+    facts = [(d.version, d.codec, *map(d.build.get, _OF_LIBRARY)) for d in known]
+    shared = len(facts) == 2 and facts[0] == facts[1]
+    return shared and all(d.build.get("origin_sha256") for d in known)
 
 
 def _sizes(described: Description) -> str:

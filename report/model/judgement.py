@@ -64,6 +64,13 @@ class Judgement:
             return None
         return share_of(-self.log_high), share_of(-self.log_low)
 
+    @property
+    def time_interval(self) -> tuple[float, float] | None:
+        """The interval of time_change, low to high."""
+        if self.log_low is None or self.log_high is None:
+            return None
+        return share_of(self.log_low), share_of(self.log_high)
+
 
 def share_of(log_ratio: float) -> float:
     """Return the log of a ratio as a share; infinite if it overflows."""

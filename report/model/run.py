@@ -119,6 +119,16 @@ class Measurement:
         return self.last_rate or self.ops * 1e9 / self.elapsed_ns
 
     @property
+    def cpu_ns_per_op(self) -> float | None:
+        """The processor time of an operation: user and system, of all threads.
+
+        It covers the loop and the flush.  None if the line has none.
+        """
+        used = self.figure("cpu_user_ns"), self.figure("cpu_system_ns")
+        total = sum(ns for ns in used if ns)
+        return total / self.ops if total and self.ops else None
+
+    @property
     def cut_short(self) -> bool:
         """True if the time limit left operations out that were planned."""
         return self.truncated and self.ops != self.figure("planned_ops")

@@ -25,6 +25,9 @@ from report.words.ab_words import (
     count_rows,
     counts_summary,
     counts_table,
+    cpu_rows,
+    cpu_summary,
+    cpu_table,
 )
 from report.words.verdict_rows import change_of, interval_of, sides_of
 from report.words.verdict_words import FAILED, look, marked, slowdown
@@ -79,7 +82,7 @@ def render(result: AbResult) -> str:
     engines = list(ab_words.engines_of(run).values())
     rows = ab_words.rows(result)
     counts = count_rows(result)
-    moved = changed(counts)
+    moved, times = changed(counts), cpu_rows(result)
     document = _raw(run)
     return frame.rendered(
         environment.get_template("ab.html.j2"),
@@ -100,6 +103,11 @@ def render(result: AbResult) -> str:
         summary=ab_words.summary(result),
         engines_told=ab_words.engines_summary(result),
         regressed_counts=ab_words.regressed_counts(result),
+        regressed_cpu=ab_words.regressed_cpu(result),
+        cpu_told=cpu_summary(times),
+        cpu_sees=ab_words.CPU_SEES,
+        cpu_changed=cpu_table(changed(times)),
+        cpu_other=cpu_table([row for row in times if row not in changed(times)]),
         remarks=ab_words.remarks(result),
         chips=summary_badges.ab_badges(result, counts),
         words=[*_POINTS, FAILED],

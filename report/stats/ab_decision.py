@@ -6,16 +6,21 @@ the rule in use.  Arrays have the shape of aligned_ranks: (..., rounds, 2).
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from report.model.ab_rule import AbRule
-from report.stats.aligned_ranks import p_slower
+from report.model.ab_rule import PAIRS_PER_ROUND, AbRule
+from report.model.judgement import Judgement, Verdict
+from report.stats import shifts
+from report.stats.aligned_ranks import Floats, p_slower
 from report.stats.shifts import as_log, shift
 
 Flags = NDArray[np.bool_]
+_TARGET_EFFECT = 0.05  # the slowdown that pairs_needed would detect
 
 
 def suspects(a: Any, b: Any, rule: AbRule) -> tuple[Flags, Flags]:
@@ -45,3 +50,82 @@ def is_slower_engine(a: Any, b: Any, rule: AbRule, engines: int) -> Flags:
 def _beyond(a: Any, b: Any, rule: AbRule, limit: Any) -> Flags:
     significant = p_slower(a, b) <= limit
     return np.asarray(significant & (shift(a, b) >= as_log(rule.least_shift)))
+
+
+@dataclass(frozen=True)
+class Tests:
+    """How one set of rounds is judged.
+
+    `slower` and `faster` are the numbers of tests in each direction, 0 if it is not
+    tested in it.  `gate` has the conditions for a slowdown in its stage: the largest p
+    and the least shift.  `reason` is why it is not judged at all, or "".
+    """
+
+    slower: int
+    faster: int
+    gate: tuple[float, float]
+    reason: str = ""
+    of_engine: bool = False  # an engine over all its cells
+
+
+def judged(a: Floats, b: Floats, rule: AbRule, tests: Tests) -> Judgement:
+    """Return the verdict on the rounds of one cell or engine, with its statistics."""
+    verdict, reason = Verdict.INCONCLUSIVE, tests.reason
+    if not reason:
+        verdict = _direction(a, b, rule, tests) or Verdict.INCONCLUSIVE
+    bounds = [float(bound) for bound in shifts.interval(a, b, rule.confidence)]
+    low, high = (None, None) if math.isnan(bounds[0]) else bounds
+    if verdict is Verdict.INCONCLUSIVE and not reason:
+        within = as_log(rule.unchanged_within)
+        if low is None or high is None:
+            reason = "too few rounds for an interval"
+        elif max(-low, high) <= within:
+            verdict = Verdict.UNCHANGED
+        else:
+            reason = f"the interval extends beyond ±{100 * rule.unchanged_within:g} %"
+    pairs = a.shape[-2] * PAIRS_PER_ROUND
+    sigma = float(shifts.sigma_log(a, b))
+    known = not math.isnan(sigma)
+    return Judgement(
+        verdict=verdict,
+        log_shift=float(shift(a, b)),
+        log_low=low,
+        log_high=high,
+        confidence=rule.confidence,
+        p_slower=float(p_slower(a, b)),
+        p_faster=float(p_slower(b, a)),
+        pairs=pairs,
+        sigma_log=sigma if known else None,
+        smallest_effect=(
+            shifts.smallest_effect(sigma, pairs, *tests.gate) if known else None
+        ),
+        pairs_needed=(
+            shifts.pairs_for(sigma, _TARGET_EFFECT, rule.alpha) if known else None
+        ),
+        reason=reason,
+    )
+
+
+def unmeasured(rule: AbRule) -> Judgement:
+    """Return the judgement of a cell without a complete round."""
+    return Judgement(
+        verdict=Verdict.INCONCLUSIVE,
+        log_shift=0.0,
+        log_low=None,
+        log_high=None,
+        confidence=rule.confidence,
+        p_slower=1.0,
+        p_faster=1.0,
+        pairs=0,
+        reason="no complete round was measured",
+    )
+
+
+def _direction(a: Floats, b: Floats, rule: AbRule, tests: Tests) -> Verdict | None:
+    """Return the confirmed direction, or None."""
+    beyond = is_slower_engine if tests.of_engine else is_slower
+    if tests.slower and beyond(a, b, rule, tests.slower):
+        return Verdict.REGRESSED
+    if tests.faster and beyond(b, a, rule, tests.faster):
+        return Verdict.IMPROVED
+    return None

@@ -162,6 +162,7 @@ def _repetition(m: Measurement) -> Repetition:
         ns_per_op=1e9 / m.last_rate if m.last_rate else m.elapsed_ns / m.ops,
         record=m.record,
         disturbed=m.disturbed,
+        cpu_ns_per_op=m.cpu_ns_per_op,
     )
 
 

@@ -2,52 +2,60 @@
 
 A cell is screened in a few rounds.  Suspects are measured again and judged only on
 those fresh rounds: a cell may be a suspect by chance, so the rounds that nominated it
-are not used as evidence a second time.  ERROR_RATES.md has the error rates.
+are not used as evidence a second time.  Wall time and processor time are judged by one
+rule: a cell that either nominates is tested in both.  ERROR_RATES.md has the error
+rates.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from report.model.ab_plan import Failure
-from report.model.ab_rule import CONFIRM, PAIRS_PER_ROUND, SCREEN, SEEN_EFFECT, AbRule
-from report.model.ab_run import AbCell, AbRun, Round
+from report.model.ab_rule import CONFIRM, CPU, SCREEN, SEEN_EFFECT, WALL, AbRule
+from report.model.ab_run import AbCell, AbRun, Repetition, Round
+from report.model.build_facts import is_same_engine
 from report.model.judgement import MORE, Judgement, Verdict
 from report.model.plan import CellName
-from report.stats import ab_decision, repetition_stats, shifts
-from report.stats.aligned_ranks import Floats, p_slower
+from report.stats import ab_decision, repetition_stats
+from report.stats.ab_decision import Tests
+from report.stats.aligned_ranks import Floats
 from report.terms import numbers
+from report.verdict.agreement import Evidence, believed
 from report.verdict.count_verdicts import CountResult, count_results
 
-_TARGET_EFFECT = 0.05  # the slowdown that pairs_needed would detect
 # With fewer cells, a single one can move the result of the engine.
 LEAST_CELLS_OF_AN_ENGINE = 4
 
 
 @dataclass(frozen=True)
 class Suspects:
-    """The cells that the second stage measures again."""
+    """The cells that the second stage measures again.
+
+    A cell can be a suspect of both directions, by different measures.
+    """
 
     slower: tuple[CellName, ...]
     faster: tuple[CellName, ...]
 
     @property
     def all(self) -> tuple[CellName, ...]:
-        """The suspects of both directions, which have no cell in common."""
-        return (*self.slower, *self.faster)
+        """The suspects of both directions, each once."""
+        return tuple(dict.fromkeys((*self.slower, *self.faster)))
 
 
 @dataclass(frozen=True)
 class CellResult:
     """The result of one cell: a judgement or a failure.
 
-    `stage` is the stage of the rounds that were judged, "" if there are none.  The
-    medians are over that stage.  `b_rates` are all rates of side b in complete rounds,
-    in ops/s and in the order of measuring.
+    `judgement` is that of wall time, `cpu` that of processor time, None if not all
+    lines have it.  `stage` is the stage of the rounds that were judged, "" if there are
+    none.  The medians are over that stage.  `b_rates` are all rates of side b in
+    complete rounds, in ops/s and in the order of measuring.  `disturbed` counts
+    disturbed processes among all `processes` in complete rounds.
     """
 
     name: CellName
@@ -58,6 +66,10 @@ class CellResult:
     b_median_ops_per_sec: float | None
     b_rates: tuple[float, ...]
     disturbed: int
+    processes: int = 0
+    cpu: Judgement | None = None
+    a_median_cpu_ns: float | None = None
+    b_median_cpu_ns: float | None = None
 
 
 @dataclass(frozen=True)
@@ -65,38 +77,34 @@ class EngineResult:
     """The result of an engine over the screen rounds of all its cells."""
 
     engine: str
-    judgement: Judgement
     cells: int
+    judgement: Judgement
+    cpu: Judgement | None = None
 
 
 @dataclass(frozen=True)
 class AbResult:
-    """All results of an A/B run."""
+    """All results of an A/B run.
+
+    `same` has the engines whose library is the same on both sides, by all that is
+    recorded about it.
+    """
 
     run: AbRun
     cells: tuple[CellResult, ...]
     engines: tuple[EngineResult, ...]
     counts: tuple[CountResult, ...] = ()
+    same: frozenset[str] = frozenset()
 
     @property
     def regressed(self) -> tuple[CellResult, ...]:
         """The cells that got slower."""
-        return self._cells(Verdict.REGRESSED)
+        return self.of(Verdict.REGRESSED)
 
     @property
     def improved(self) -> tuple[CellResult, ...]:
         """The cells that got faster."""
-        return self._cells(Verdict.IMPROVED)
-
-    @property
-    def unchanged(self) -> tuple[CellResult, ...]:
-        """The cells whose interval is close to zero throughout."""
-        return self._cells(Verdict.UNCHANGED)
-
-    @property
-    def inconclusive(self) -> tuple[CellResult, ...]:
-        """The cells with a rate but without a clear result."""
-        return self._cells(Verdict.INCONCLUSIVE)
+        return self.of(Verdict.IMPROVED)
 
     @property
     def failed(self) -> tuple[CellResult, ...]:
@@ -105,11 +113,14 @@ class AbResult:
 
     @property
     def regressed_engines(self) -> tuple[EngineResult, ...]:
-        """The engines that got slower as a whole."""
+        """The engines that got slower as a whole, by either measure."""
+        return tuple(e for e in self.engines if _is_slower(e))
+
+    @property
+    def regressed_cpu(self) -> tuple[CellResult, ...]:
+        """The cells whose operations need more processor time."""
         return tuple(
-            engine
-            for engine in self.engines
-            if engine.judgement.verdict is Verdict.REGRESSED
+            c for c in self.cells if c.cpu and c.cpu.verdict is Verdict.REGRESSED
         )
 
     @property
@@ -120,8 +131,8 @@ class AbResult:
     @property
     def nothing_judged(self) -> str:
         """Why no cell and no engine could be judged; "" if any could."""
-        judgements = [cell.judgement for cell in self.cells if cell.judgement]
-        judgements += [engine.judgement for engine in self.engines]
+        judgements = [j for c in self.cells for j in (c.judgement, c.cpu) if j]
+        judgements += [j for e in self.engines for j in (e.judgement, e.cpu) if j]
         if not any(judgement.pairs for judgement in judgements):
             return "nothing was measured on both sides, so there is no verdict"
         if any(_is_judged(judgement) for judgement in judgements):
@@ -137,11 +148,13 @@ class AbResult:
         """1 if regressed, 3 if failed or unfinished, 5 if nothing judged, else 0."""
         if self.nothing_judged and not self.regressed_counts:
             return 5
-        if self.regressed or self.regressed_engines or self.regressed_counts:
+        slower = (self.regressed, self.regressed_cpu, self.regressed_engines)
+        if any(slower) or self.regressed_counts:
             return 1
         return 3 if self.failed or self.run.unfinished else 0
 
-    def _cells(self, verdict: Verdict) -> tuple[CellResult, ...]:
+    def of(self, verdict: Verdict) -> tuple[CellResult, ...]:
+        """Return the cells with a verdict on wall time."""
         return tuple(
             cell
             for cell in self.cells
@@ -157,16 +170,28 @@ def _is_judged(judgement: Judgement) -> bool:
     return bool(judgement.pairs) and effect is not None and effect <= SEEN_EFFECT
 
 
+def _is_slower(engine: EngineResult) -> bool:
+    measures = (engine.judgement, engine.cpu)
+    return any(j is not None and j.verdict is Verdict.REGRESSED for j in measures)
+
+
 def suspects(run: AbRun) -> Suspects:
     """Return the cells that the screen nominates; incomplete screens are skipped."""
-    cells = _screened(run)
-    if not cells:
-        return Suspects((), ())
-    a, b = stacked([cell.screen for cell in cells])
-    slower, faster = ab_decision.suspects(a, b, run.plan.rule)
+    slower, faster = set[CellName](), set[CellName]()
+    for measure in run.plan.rule.measures:
+        cells = [c for c in _screened(run) if _has(c.screen, measure)]
+        if not cells:
+            continue
+        a, b = stacked([cell.screen for cell in cells], measure)
+        flags = ab_decision.suspects(a, b, run.plan.rule)
+        for nominated, flagged in zip((slower, faster), flags, strict=True):
+            nominated |= {
+                c.name for c, flag in zip(cells, flagged, strict=True) if flag
+            }
+    names = [cell.name for cell in run.cells]
     return Suspects(
-        tuple(c.name for c, flag in zip(cells, slower, strict=True) if flag),
-        tuple(c.name for c, flag in zip(cells, faster, strict=True) if flag),
+        tuple(name for name in names if name in slower),
+        tuple(name for name in names if name in faster),
     )
 
 
@@ -176,38 +201,67 @@ def judge(run: AbRun) -> AbResult:
     Raises ValueError if a time is not positive and finite, which cannot happen with
     a run that load_ab_run() returned.
     """
-    nominated = suspects(run)
+    nominated, counts = suspects(run), count_results(run)
+    same = _same_engines(run)
+    of_cell: dict[CellName, list[CountResult]] = {}
+    for count in counts:
+        of_cell.setdefault(count.cell, []).append(count)
+    cells = [_judge_cell(cell, run.plan.rule, nominated) for cell in run.cells]
     return AbResult(
         run,
-        tuple(_judge_cell(cell, run.plan.rule, nominated) for cell in run.cells),
-        _judge_engines(run),
-        count_results(run),
+        tuple(
+            _believed_cell(cell, of_cell.get(cell.name, ()), cell.name.engine in same)
+            for cell in cells
+        ),
+        _judge_engines(run, counts, same),
+        counts,
+        same,
     )
+
+
+def _same_engines(run: AbRun) -> frozenset[str]:
+    """Return the engines of which both sides have the same library."""
+    b = {engine.name: engine for engine in run.b.engines}
+    pairs = ((a, b[a.name]) for a in run.a.engines if a.name in b)
+    return frozenset(a.name for a, other in pairs if is_same_engine(a, other))
 
 
 def _judge_cell(cell: AbCell, rule: AbRule, nominated: Suspects) -> CellResult:
     if cell.failure:
-        return _result(cell, None, ())
+        return _result(cell, None, None, ())
     suspected = cell.name in nominated.all
     rounds = cell.confirm if suspected and cell.confirm else cell.screen
     if not rounds:
-        return _result(cell, _unmeasured(rule), ())
-    a, b = (side[0] for side in stacked([rounds]))
+        return _result(cell, ab_decision.unmeasured(rule), None, ())
     slower = len(nominated.slower) if cell.name in nominated.slower else 0
     faster = len(nominated.faster) if cell.name in nominated.faster else 0
-    verdict, reason = _undecided(cell, rule, slower or faster)
-    if suspected and not reason:
-        verdict = _direction(a, b, rule, slower, faster)
-    gate = rule.alpha / max(slower, faster, 1), rule.least_shift
+    gate = rule.alpha / rule.tests(max(slower, faster)), rule.least_shift
     if rounds is cell.screen:
         gate = rule.suspect_p, rule.suspect_shift
-    return _result(cell, _judgement(a, b, rule, gate, verdict, reason), rounds)
+    tests = Tests(
+        rule.tests(slower) if slower else 0,
+        rule.tests(faster) if faster else 0,
+        gate,
+        _undecided(cell, rule, max(slower, faster)),
+    )
+    return _result(cell, *_both(rounds, rule, tests), rounds)
 
 
-def _undecided(
-    cell: AbCell, rule: AbRule, suspected: int
-) -> tuple[Verdict | None, str]:
-    """Return INCONCLUSIVE and the reason if rounds are missing or too few.
+def _both(
+    rounds: Sequence[Round], rule: AbRule, tests: Tests
+) -> tuple[Judgement, Judgement | None]:
+    """Return the judgements by wall and processor time; None if not all have it."""
+
+    def judged(measure: str) -> Judgement:
+        a, b = (side[0] for side in stacked([rounds], measure))
+        return ab_decision.judged(a, b, rule, tests)
+
+    has_cpu = CPU in rule.measures and _has(rounds, CPU)
+    return judged(WALL), judged(CPU) if has_cpu else None
+
+
+def _undecided(cell: AbCell, rule: AbRule, suspected: int) -> str:
+    """Return why rounds are missing or too few, or "".
 
     A stage has a fixed number of rounds: judging a part of it would be optional
     stopping, which raises the rate of false alarms.  A complete stage is also
@@ -221,101 +275,27 @@ def _undecided(
         shortfall = (
             f"{numbers.count(done, 'round')} cannot confirm any of {suspected} suspects"
         )
-        return Verdict.INCONCLUSIVE, f"{shortfall}; use --confirm-rounds {needed}"
+        return f"{shortfall}; use --confirm-rounds {needed}"
     if done >= max(planned, 1):
-        return None, ""
+        return ""
     suspicion = "suspect; " if suspected else ""
-    rounds = f"{done} of {planned} {stage} rounds complete"
-    return Verdict.INCONCLUSIVE, f"{suspicion}{rounds}"
+    return f"{suspicion}{done} of {planned} {stage} rounds complete"
 
 
-def _direction(
-    a: Floats, b: Floats, rule: AbRule, slower: int, faster: int
-) -> Verdict | None:
-    """Return the confirmed direction, or None.
-
-    `slower` and `faster` are the numbers of tests in each direction, 0 if the cell
-    is not tested in it.
-    """
-    if slower and ab_decision.is_slower(a, b, rule, slower):
-        return Verdict.REGRESSED
-    if faster and ab_decision.is_slower(b, a, rule, faster):
-        return Verdict.IMPROVED
-    return None
+def _believed_cell(
+    cell: CellResult, counts: Sequence[CountResult], same: bool
+) -> CellResult:
+    """Return a cell without the verdicts that its other measures contradict."""
+    if cell.judgement is None:
+        return cell
+    evidence = Evidence(counts, cell.disturbed, cell.processes, same)
+    wall, cpu = believed(cell.judgement, cell.cpu, evidence)
+    return replace(cell, judgement=wall, cpu=cpu)
 
 
-def _engine_direction(a: Floats, b: Floats, rule: AbRule, tests: int) -> Verdict | None:
-    if ab_decision.is_slower_engine(a, b, rule, tests):
-        return Verdict.REGRESSED
-    if ab_decision.is_slower_engine(b, a, rule, tests):
-        return Verdict.IMPROVED
-    return None
-
-
-def _judgement(
-    a: Floats,
-    b: Floats,
-    rule: AbRule,
-    gate: tuple[float, float],
-    verdict: Verdict | None,
-    reason: str,
-) -> Judgement:
-    """Return the statistics of one cell with its verdict.
-
-    A `verdict` of None becomes UNCHANGED or INCONCLUSIVE.  `gate` has the conditions
-    for a slowdown in this stage: the largest p and the least shift.
-    """
-    bounds = [float(bound) for bound in shifts.interval(a, b, rule.confidence)]
-    low, high = (None, None) if math.isnan(bounds[0]) else bounds
-    pairs = a.shape[-2] * PAIRS_PER_ROUND
-    sigma = float(shifts.sigma_log(a, b))
-    has_sigma = not math.isnan(sigma)
-    if verdict is None:
-        within = shifts.as_log(rule.unchanged_within)
-        inside = low is not None and high is not None and max(-low, high) <= within
-        verdict = Verdict.UNCHANGED if inside else Verdict.INCONCLUSIVE
-        reason = "" if inside else _why_inconclusive(low, rule)
-    return Judgement(
-        verdict=verdict,
-        log_shift=float(shifts.shift(a, b)),
-        log_low=low,
-        log_high=high,
-        confidence=rule.confidence,
-        p_slower=float(p_slower(a, b)),
-        p_faster=float(p_slower(b, a)),
-        pairs=pairs,
-        sigma_log=sigma if has_sigma else None,
-        smallest_effect=shifts.smallest_effect(sigma, pairs, *gate)
-        if has_sigma
-        else None,
-        pairs_needed=(
-            shifts.pairs_for(sigma, _TARGET_EFFECT, rule.alpha) if has_sigma else None
-        ),
-        reason=reason,
-    )
-
-
-def _why_inconclusive(low: float | None, rule: AbRule) -> str:
-    if low is None:
-        return "too few rounds for an interval"
-    return f"the interval extends beyond ±{100 * rule.unchanged_within:g} %"
-
-
-def _unmeasured(rule: AbRule) -> Judgement:
-    return Judgement(
-        verdict=Verdict.INCONCLUSIVE,
-        log_shift=0.0,
-        log_low=None,
-        log_high=None,
-        confidence=rule.confidence,
-        p_slower=1.0,
-        p_faster=1.0,
-        pairs=0,
-        reason="no complete round was measured",
-    )
-
-
-def _judge_engines(run: AbRun) -> tuple[EngineResult, ...]:
+def _judge_engines(
+    run: AbRun, counts: Sequence[CountResult], same: frozenset[str]
+) -> tuple[EngineResult, ...]:
     """Judge the engines with enough screened cells, in the order of the cells."""
     by_engine: dict[str, list[AbCell]] = {}
     for cell in _screened(run):
@@ -325,32 +305,32 @@ def _judge_engines(run: AbRun) -> tuple[EngineResult, ...]:
         for engine, cells in by_engine.items()
         if len(cells) >= LEAST_CELLS_OF_AN_ENGINE
     }
-    return tuple(
-        _judge_engine(run, engine, cells, len(tested))
-        for engine, cells in tested.items()
-    )
+    results = []
+    for engine, cells in tested.items():
+        wall, cpu = _judge_engine(run, engine, cells, len(tested))
+        own = [count for count in counts if count.cell.engine == engine]
+        screens = [r for cell in cells for r in cell.screen]
+        evidence = Evidence(own, *_disturbed(screens), engine in same)
+        results.append(EngineResult(engine, len(cells), *believed(wall, cpu, evidence)))
+    return tuple(results)
 
 
 def _judge_engine(
-    run: AbRun, engine: str, cells: Sequence[AbCell], tests: int
-) -> EngineResult:
+    run: AbRun, engine: str, cells: Sequence[AbCell], engines: int
+) -> tuple[Judgement, Judgement | None]:
     """Judge an engine in one test with the rounds of all its cells as blocks.
 
     A change of a single cell does not decide it, a change of most of them does.  A
     test of the means over the cells would have only as many blocks as a cell has
     rounds, and would find half as many of the changes.
     """
-    rounds = [r for cell in cells for r in cell.screen]
-    a, b = (side[0] for side in stacked([rounds]))
+    rule, rounds = run.plan.rule, [r for cell in cells for r in cell.screen]
     of_engine = [c for c in run.cells if c.name.engine == engine and not c.failure]
-    if len(cells) < len(of_engine):
-        verdict: Verdict | None = Verdict.INCONCLUSIVE
-        reason = f"{len(cells)} of {len(of_engine)} cells screened"
-    else:
-        verdict, reason = _engine_direction(a, b, run.plan.rule, tests), ""
-    gate = run.plan.rule.engine_alpha / tests, run.plan.rule.least_shift
-    judged = _judgement(a, b, run.plan.rule, gate, verdict, reason)
-    return EngineResult(engine, judged, len(cells))
+    missing = len(cells) < len(of_engine)
+    reason = f"{len(cells)} of {len(of_engine)} cells screened" if missing else ""
+    count = rule.tests(engines)
+    gate = rule.engine_alpha / count, rule.least_shift
+    return _both(rounds, rule, Tests(count, count, gate, reason, of_engine=True))
 
 
 def _screened(run: AbRun) -> list[AbCell]:
@@ -358,7 +338,14 @@ def _screened(run: AbRun) -> list[AbCell]:
     return [c for c in run.cells if not c.failure and len(c.screen) >= planned]
 
 
-def stacked(cells: Sequence[Sequence[Round]]) -> tuple[Floats, Floats]:
+def _has(rounds: Sequence[Round], measure: str) -> bool:
+    """Return True if every process of the rounds has a time by a measure."""
+    return all(m.time_ns(measure) for r in rounds for m in (*r.a, *r.b))
+
+
+def stacked(
+    cells: Sequence[Sequence[Round]], measure: str = WALL
+) -> tuple[Floats, Floats]:
     """Return the logs of the times of a and of b, each of shape (cells, rounds, 2).
 
     All cells must have the same number of rounds.  Raises ValueError unless every
@@ -366,7 +353,7 @@ def stacked(cells: Sequence[Sequence[Round]]) -> tuple[Floats, Floats]:
     """
     sides = [
         [
-            [[r.ns_per_op for r in repetitions] for repetitions in side]
+            [[r.time_ns(measure) for r in repetitions] for repetitions in side]
             for side in zip(*rounds, strict=True)
         ]
         for rounds in ([(r.a, r.b) for r in cell] for cell in cells)
@@ -379,10 +366,14 @@ def stacked(cells: Sequence[Sequence[Round]]) -> tuple[Floats, Floats]:
 
 
 def _result(
-    cell: AbCell, judgement: Judgement | None, judged: Sequence[Round]
+    cell: AbCell,
+    judgement: Judgement | None,
+    cpu: Judgement | None,
+    judged: Sequence[Round],
 ) -> CellResult:
     rounds = (*cell.screen, *cell.confirm)
     stage = CONFIRM if judged and judged is cell.confirm else SCREEN
+    disturbed, processes = _disturbed(rounds)
     return CellResult(
         name=cell.name,
         judgement=judgement,
@@ -391,10 +382,29 @@ def _result(
         a_median_ops_per_sec=repetition_stats.median(_rates(judged, "a")),
         b_median_ops_per_sec=repetition_stats.median(_rates(judged, "b")),
         b_rates=_rates(rounds, "b"),
-        disturbed=sum(bool(m.disturbed) for r in rounds for m in (*r.a, *r.b)),
+        disturbed=disturbed,
+        processes=processes,
+        cpu=cpu,
+        a_median_cpu_ns=_cpu_ns(judged, "a") if cpu else None,
+        b_median_cpu_ns=_cpu_ns(judged, "b") if cpu else None,
     )
 
 
-def _rates(rounds: Iterable[Round], side: str) -> tuple[float, ...]:
+def _disturbed(rounds: Sequence[Round]) -> tuple[int, int]:
+    """Return how many processes were disturbed, and how many there are."""
+    processes = [m for r in rounds for m in (*r.a, *r.b)]
+    return sum(bool(m.disturbed) for m in processes), len(processes)
+
+
+def _of_side(rounds: Iterable[Round], side: str) -> list[Repetition]:
     repetitions = [m for r in rounds for m in (r.a if side == "a" else r.b)]
-    return tuple(1e9 / m.ns_per_op for m in sorted(repetitions, key=lambda m: m.order))
+    return sorted(repetitions, key=lambda m: m.order)
+
+
+def _rates(rounds: Iterable[Round], side: str) -> tuple[float, ...]:
+    return tuple(1e9 / m.ns_per_op for m in _of_side(rounds, side))
+
+
+def _cpu_ns(rounds: Iterable[Round], side: str) -> float | None:
+    times = (m.cpu_ns_per_op for m in _of_side(rounds, side))
+    return repetition_stats.median(tuple(ns for ns in times if ns))

@@ -64,9 +64,10 @@ class _Kind:
     floor: float = _MANY_FLOOR
 
 
+INSTRUCTIONS = "instructions"
 # Counts of the counting repetitions.
 COUNTED = (
-    _Kind("instructions", "instructions"),
+    _Kind(INSTRUCTIONS, "instructions"),
     _Kind("write_calls", "calls"),
     _Kind("sync_calls", "calls"),
 )
@@ -184,7 +185,7 @@ def _counted(cell: CellName, kind: _Kind, lines: Sequence[CountLine]) -> CountRe
     if len({(line["ops"], line["num"], line["seed"]) for line in lines}) > 1:
         return replace(sides.not_gated(_OTHER_WORK), trouble=True)
     result = _few(sides)
-    if kind.name == "instructions" and (why := _threads(lines)):
+    if kind.name == INSTRUCTIONS and (why := _threads(lines)):
         return replace(result, verdict=NOT_GATED, reason=why)
     if result.verdict in (MORE, LESS) and times < CONFIRMED_COUNTS:
         return replace(result, verdict=NOT_GATED, reason=_UNCONFIRMED)

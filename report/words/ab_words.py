@@ -23,12 +23,18 @@ from report.words.verdict_rows import (
     Kind,
     VerdictRow,
     change_of,
+    cpu_row,
     least_certain,
     verdict_table,
     with_judgement,
 )
 from report.words.verdict_words import FAILED, NOT_MEASURED, counted, unseen
 
+CPU_SEES = (
+    "Processor time per operation is user and system time of all threads in the timed"
+    " loop. Other programs hardly change it; it does not see waiting, such as for a"
+    " disk or a lock."
+)
 _SUMMARISED = (*Verdict, FAILED)
 
 
@@ -161,13 +167,17 @@ def verdict_of(cell: CellResult) -> str:
 
 
 def reason_of(cell: CellResult) -> str:
-    """Return why a cell has no change, or the reason for its verdict."""
+    """Return why a cell has no change, or what qualifies its verdict."""
     if cell.failure is not None:
         failure = cell.failure
         reason = " ".join(failure.reason.split())
         failed = f"side {failure.side}: {failure.status}"
         return f"{failed}: {reason}" if reason else failed
-    return cell.judgement.reason if cell.judgement else "not reached by the run"
+    if not cell.judgement:
+        return "not reached by the run"
+    if cell.disturbed and cell.judgement.verdict in _CHANGED:
+        return f"{cell.disturbed} of {cell.processes} processes were disturbed"
+    return cell.judgement.reason
 
 
 def tally(result: AbResult) -> Counter[str]:
@@ -178,6 +188,59 @@ def tally(result: AbResult) -> Counter[str]:
 def summary(result: AbResult) -> str:
     """Return the number of cells by outcome, as a sentence without its full stop."""
     return counted(tally(result), _SUMMARISED)
+
+
+def cpu_rows(result: AbResult) -> list[VerdictRow]:
+    """Return the rows of processor time: regressed, improved, then the others."""
+    rows = [
+        cpu_row(e.engine, e.cpu, unseen=e.cpu.smallest_effect, cells=e.cells)
+        for e in result.engines
+        if e.cpu
+    ]
+    rows += [
+        cpu_row(
+            str(cell.name),
+            cell.cpu,
+            (cell.a_median_cpu_ns, cell.b_median_cpu_ns),
+            cell.cpu.smallest_effect,
+        )
+        for cell in result.cells
+        if cell.cpu
+    ]
+    rank: dict[str, int] = {Verdict.REGRESSED: 0, Verdict.IMPROVED: 1}
+    return sorted(rows, key=lambda row: rank.get(row.outcome, 2))
+
+
+def cpu_summary(rows: Sequence[VerdictRow]) -> str:
+    """Return the number of cells by the verdict on processor time; "" without any."""
+    tally = Counter(row.outcome for row in rows if row.cells == 1)
+    return counted(tally, Verdict) if tally else ""
+
+
+def regressed_cpu(result: AbResult) -> str:
+    """Return what needs more processor time as text, or ""."""
+    cells = len(result.regressed_cpu)
+    slower = numbers.count(cells, "cell needs", "cells need")
+    return f"{slower} more processor time" if cells else ""
+
+
+def circumstances(result: AbResult) -> list[str]:
+    """Return sentences about what both sides share, and what disturbed them."""
+    sentences = []
+    titles = {name: engine.title for name, engine in engines_of(result.run).items()}
+    same = [title for name, title in titles.items() if name in result.same]
+    if same and not result.run.plan.same_build:
+        sentences.append(
+            f"Both sides have the same library of {', '.join(same)}: a change of its"
+            " cells is of the driver, the linking or the machine."
+        )
+    disturbed, all_of = disturbed_count(result), 2 * pairs_measured(result)
+    if disturbed:
+        sentences.append(
+            f"Other work on the machine disturbed {disturbed:,} of {all_of:,}"
+            " processes, all of which are used."
+        )
+    return sentences
 
 
 def regressed_counts(result: AbResult) -> str:
@@ -205,7 +268,7 @@ def judgements(result: AbResult) -> list[Judgement]:
 
 def remarks(result: AbResult) -> list[str]:
     """Return sentences that qualify the counts of outcomes."""
-    sentences = []
+    sentences = circumstances(result)
     if result.run.plan.same_build and (result.regressed or result.improved):
         sentences.append(
             "The build differs from itself: do not trust results of this machine yet."
@@ -240,7 +303,7 @@ def rule_text(rule: AbRule) -> str:
         f"{numbers.limit(rule.confidence)} intervals; regressed: at least"
         f" {numbers.limit(rule.least_shift)} slower, confirmed in"
         f" {numbers.count(rule.confirm_rounds * PAIRS_PER_ROUND, 'fresh pair')}"
-        f" at p ≤ {rule.alpha:g} / number of suspects; unchanged: interval within"
+        f" at p ≤ {rule.alpha:g} / number of tests; unchanged: interval within"
         f" ±{numbers.limit(rule.unchanged_within)}; a change is the median of the"
         " changes in each round, so it can differ from that between the medians shown"
     )
@@ -288,13 +351,18 @@ def count_rows(result: AbResult) -> list[VerdictRow]:
 
 
 def changed(rows: Sequence[VerdictRow]) -> list[VerdictRow]:
-    """Return the rows of counts that increased or decreased."""
-    return [row for row in rows if row.outcome in (MORE, LESS)]
+    """Return the rows of counts and processor times that changed."""
+    return [row for row in rows if row.outcome in (MORE, LESS, *_CHANGED)]
 
 
 def counts_summary(rows: Sequence[VerdictRow]) -> str:
     """Return the number of counts by verdict, as text."""
     return counted(Counter(row.outcome for row in rows), (MORE, LESS, SAME, NOT_GATED))
+
+
+def cpu_table(rows: Sequence[VerdictRow]) -> TextTable:
+    """Return rows of processor time as a table."""
+    return verdict_table(rows, ("a", "b"), ("change", "interval", "pairs"))
 
 
 def counts_table(rows: Sequence[VerdictRow]) -> TextTable:

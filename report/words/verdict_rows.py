@@ -16,7 +16,8 @@ from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
 from report.words.verdict_words import NOMINATED, look, marked, unseen
 
-OPS = "ops/s"
+OPS, NS = "ops/s", "ns/op"
+CPU_TIME = "cpu time"
 _JUDGED = (*Verdict, NOMINATED)
 
 
@@ -25,6 +26,7 @@ class Kind(StrEnum):
 
     CELL = "cell"
     ENGINE = "engine"  # all cells of an engine
+    CPU = "processor time"  # of a cell, or of an engine
     COUNT = "count"  # work, not time
 
 
@@ -32,10 +34,10 @@ class Kind(StrEnum):
 class VerdictRow:
     """The result of one cell, one whole engine or one count.
 
-    `name` is engine/scenario/benchmark, followed by the name of a count, or the
-    engine.  `outcome` is a word of verdict_words.  `base` and `new` are medians in
-    `unit`.  `change` and `interval` are shares: below 0 is slower for rates, above 0
-    is more work for counts.  `limit` is the least change of a count that is believed.
+    `name` is engine/scenario/benchmark, or the engine, followed by the name of a count
+    or of another time.  `outcome` is a word of verdict_words.  `base` and `new` are
+    medians in `unit`.  `change` and `interval` are shares: below 0 is slower for rates,
+    above 0 is more processor time or work for others.  `limit` is the least change of a count that is believed.
     `unseen` is the slowdown that could be missed, as a share of the time, None if
     unknown.  `alert` marks rows that must be shown although nothing was found.
     `durability` is the class of the writes with its proof, or "".
@@ -60,8 +62,8 @@ class VerdictRow:
 
     @property
     def timed(self) -> bool:
-        """True for a cell or an engine, which have times, not for a count."""
-        return self.kind is not Kind.COUNT
+        """True for the wall time of a cell or an engine."""
+        return self.kind in (Kind.CELL, Kind.ENGINE)
 
     @property
     def judged(self) -> bool:
@@ -71,7 +73,7 @@ class VerdictRow:
     @property
     def label(self) -> str:
         """The name, for an engine with the number of its cells."""
-        if self.kind is not Kind.ENGINE:
+        if self.cells == 1:
             return self.name
         return f"{self.name}, {numbers.count(self.cells, 'cell')} together"
 
@@ -95,14 +97,38 @@ def with_judgement(row: _Row, judgement: Judgement, unseen: float | None) -> _Ro
         return row
     if row.outcome != Verdict.INCONCLUSIVE:
         unseen = None
+    is_rate = row.timed
     return replace(
         row,
-        change=judgement.rate_change,
-        interval=judgement.rate_interval,
+        change=judgement.rate_change if is_rate else judgement.time_change,
+        interval=judgement.rate_interval if is_rate else judgement.time_interval,
         confidence=judgement.confidence,
         pairs=judgement.pairs,
         unseen=None if unseen is None else max(unseen, judgement.time_change),
     )
+
+
+def cpu_row(
+    name: str,
+    judgement: Judgement,
+    sides: tuple[float | None, float | None] = (None, None),
+    unseen: float | None = None,
+    cells: int = 1,
+) -> VerdictRow:
+    """Return the row of the processor time of a cell, or of an engine over `cells`.
+
+    `sides` are medians in ns per operation.
+    """
+    row = VerdictRow(
+        Kind.CPU,
+        f"{name} {CPU_TIME}",
+        judgement.verdict,
+        judgement.reason,
+        *sides,
+        NS,
+        cells=cells,
+    )
+    return with_judgement(row, judgement, unseen)
 
 
 def least_certain(rows: Iterable[_Row]) -> _Row | None:
@@ -115,7 +141,7 @@ def change_of(row: VerdictRow) -> str:
     """Format the change, "−11.4 %"; a count is exact and has one more digit."""
     if row.change is None:
         return ""
-    return numbers.signed(row.change, 1 if row.timed else 2)
+    return numbers.signed(row.change, 2 if row.kind is Kind.COUNT else 1)
 
 
 def interval_of(row: VerdictRow) -> str:
@@ -132,6 +158,8 @@ def figure_of(row: VerdictRow, number: float | None) -> str:
     """Format the value of one side; counts are exact and have all their digits."""
     if number is None:
         return ""
+    if row.unit == NS:
+        return numbers.seconds(number)
     if row.timed:
         unit = "" if row.unit == OPS else f" {row.unit}"
         return numbers.compact(number) + unit

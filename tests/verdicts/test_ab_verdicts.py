@@ -331,6 +331,6 @@ def test_a_gated_count_is_a_regression(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_cell_is_in_exactly_one_list() -> None:
     cells = (two_stages(0.1, 0.1), cell(failure=FAILED, name=cell_name("beta")))
     result = judge(run_of(*cells, *many(3, 0.0, cv=0.001)))
-    parts = (result.regressed, result.improved, result.unchanged, result.inconclusive)
+    parts = tuple(map(result.of, Verdict))
     assert [len(part) for part in parts] == [1, 0, 3, 0]
     assert result.failed == (result.cells[1],)
