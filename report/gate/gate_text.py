@@ -107,7 +107,7 @@ def conclusion(gate: Gate, code: int) -> str:
     if code == PASSED and slower:
         return f"passed, as allowed: {_slower(gate)}; {verdicts(gate)}"
     found = f"no regression found in {_timed_rows(gate)}: {verdicts(gate)}"
-    return f"{found}; {_ONLY_CPU}" if not gate.is_wall_time_judged else found
+    return f"{found}; {_ONLY_CPU}" if not gate.sees_waiting else found
 
 
 _ONLY_CPU = "only processor time is gated, which does not see waiting"

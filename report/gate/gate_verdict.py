@@ -78,11 +78,11 @@ class Gate:
 
         The judgement of a whole engine can hide a slowdown of one of its cells.
         """
-        times = (row for row in self.rows if row.kind is not Kind.COUNT)
-        return any(row.judged and row.cells == 1 for row in times)
+        cpu = (row for row in self.rows if row.kind is Kind.CPU)
+        return self.sees_waiting or any(row.judged and row.cells == 1 for row in cpu)
 
     @property
-    def is_wall_time_judged(self) -> bool:
+    def sees_waiting(self) -> bool:
         """True if the wall time of a cell was judged."""
         return any(row.judged and row.kind is Kind.CELL for row in self.rows)
 

@@ -45,14 +45,14 @@ class AbRule:
 
     def tests(self, suspects: int) -> int:
         """Return the number of tests that so many suspects of one direction need."""
-        return max(suspects, 1) * len(self.measures)
+        return suspects * len(self.measures)
 
     def rounds_to_confirm(self, suspects: int) -> int:
         """Return the least number of rounds that can confirm one of the suspects.
 
         The smallest possible p is that of one labelling among all: 6^-rounds.
         """
-        limit, rounds = self.alpha / self.tests(suspects), 1
+        limit, rounds = self.alpha / self.tests(max(suspects, 1)), 1
         while _LABELLINGS**-rounds > limit:
             rounds += 1
         return rounds

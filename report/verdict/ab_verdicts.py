@@ -114,7 +114,10 @@ class AbResult:
     @property
     def regressed_engines(self) -> tuple[EngineResult, ...]:
         """The engines that got slower as a whole, by either measure."""
-        return tuple(e for e in self.engines if _is_slower(e))
+        slower = Verdict.REGRESSED
+        return tuple(
+            e for e in self.engines if any(j.verdict is slower for j in _times(e))
+        )
 
     @property
     def regressed_cpu(self) -> tuple[CellResult, ...]:
@@ -131,8 +134,8 @@ class AbResult:
     @property
     def nothing_judged(self) -> str:
         """Why no cell and no engine could be judged; "" if any could."""
-        judgements = [j for c in self.cells for j in (c.judgement, c.cpu) if j]
-        judgements += [j for e in self.engines for j in (e.judgement, e.cpu) if j]
+        judgements = [j for c in self.cells for j in _times(c)]
+        judgements += [j for e in self.engines for j in _times(e)]
         if not any(judgement.pairs for judgement in judgements):
             return "nothing was measured on both sides, so there is no verdict"
         if any(_is_judged(judgement) for judgement in judgements):
@@ -170,9 +173,9 @@ def _is_judged(judgement: Judgement) -> bool:
     return bool(judgement.pairs) and effect is not None and effect <= SEEN_EFFECT
 
 
-def _is_slower(engine: EngineResult) -> bool:
-    measures = (engine.judgement, engine.cpu)
-    return any(j is not None and j.verdict is Verdict.REGRESSED for j in measures)
+def _times(of: CellResult | EngineResult) -> list[Judgement]:
+    """Return the judgements of wall and of processor time, as far as there are any."""
+    return [judgement for judgement in (of.judgement, of.cpu) if judgement]
 
 
 def suspects(run: AbRun) -> Suspects:
@@ -188,11 +191,8 @@ def suspects(run: AbRun) -> Suspects:
             nominated |= {
                 c.name for c, flag in zip(cells, flagged, strict=True) if flag
             }
-    names = [cell.name for cell in run.cells]
-    return Suspects(
-        tuple(name for name in names if name in slower),
-        tuple(name for name in names if name in faster),
-    )
+    ordered = [cell.name for cell in run.cells]
+    return Suspects(*(tuple(n for n in ordered if n in of) for of in (slower, faster)))
 
 
 def judge(run: AbRun) -> AbResult:
@@ -202,28 +202,20 @@ def judge(run: AbRun) -> AbResult:
     a run that load_ab_run() returned.
     """
     nominated, counts = suspects(run), count_results(run)
-    same = _same_engines(run)
+    pairs = ((a, b) for a in run.a.engines for b in run.b.engines if a.name == b.name)
+    same = frozenset(a.name for a, b in pairs if is_same_engine(a, b))
     of_cell: dict[CellName, list[CountResult]] = {}
     for count in counts:
         of_cell.setdefault(count.cell, []).append(count)
-    cells = [_judge_cell(cell, run.plan.rule, nominated) for cell in run.cells]
-    return AbResult(
-        run,
-        tuple(
-            _believed_cell(cell, of_cell.get(cell.name, ()), cell.name.engine in same)
-            for cell in cells
-        ),
-        _judge_engines(run, counts, same),
-        counts,
-        same,
+    cells = tuple(
+        _believed_cell(
+            _judge_cell(cell, run.plan.rule, nominated),
+            of_cell.get(cell.name, ()),
+            cell.name.engine in same,
+        )
+        for cell in run.cells
     )
-
-
-def _same_engines(run: AbRun) -> frozenset[str]:
-    """Return the engines of which both sides have the same library."""
-    b = {engine.name: engine for engine in run.b.engines}
-    pairs = ((a, b[a.name]) for a in run.a.engines if a.name in b)
-    return frozenset(a.name for a, other in pairs if is_same_engine(a, other))
+    return AbResult(run, cells, _judge_engines(run, counts, same), counts, same)
 
 
 def _judge_cell(cell: AbCell, rule: AbRule, nominated: Suspects) -> CellResult:
@@ -235,15 +227,11 @@ def _judge_cell(cell: AbCell, rule: AbRule, nominated: Suspects) -> CellResult:
         return _result(cell, ab_decision.unmeasured(rule), None, ())
     slower = len(nominated.slower) if cell.name in nominated.slower else 0
     faster = len(nominated.faster) if cell.name in nominated.faster else 0
-    gate = rule.alpha / rule.tests(max(slower, faster)), rule.least_shift
+    gate = rule.alpha / max(rule.tests(max(slower, faster)), 1), rule.least_shift
     if rounds is cell.screen:
         gate = rule.suspect_p, rule.suspect_shift
-    tests = Tests(
-        rule.tests(slower) if slower else 0,
-        rule.tests(faster) if faster else 0,
-        gate,
-        _undecided(cell, rule, max(slower, faster)),
-    )
+    reason = _undecided(cell, rule, max(slower, faster))
+    tests = Tests(rule.tests(slower), rule.tests(faster), gate, reason)
     return _result(cell, *_both(rounds, rule, tests), rounds)
 
 
@@ -328,9 +316,9 @@ def _judge_engine(
     of_engine = [c for c in run.cells if c.name.engine == engine and not c.failure]
     missing = len(cells) < len(of_engine)
     reason = f"{len(cells)} of {len(of_engine)} cells screened" if missing else ""
-    count = rule.tests(engines)
-    gate = rule.engine_alpha / count, rule.least_shift
-    return _both(rounds, rule, Tests(count, count, gate, reason, of_engine=True))
+    tests = rule.tests(engines)
+    gate = rule.engine_alpha / tests, rule.least_shift
+    return _both(rounds, rule, Tests(tests, tests, gate, reason, of_engine=True))
 
 
 def _screened(run: AbRun) -> list[AbCell]:
@@ -385,8 +373,8 @@ def _result(
         disturbed=disturbed,
         processes=processes,
         cpu=cpu,
-        a_median_cpu_ns=_cpu_ns(judged, "a") if cpu else None,
-        b_median_cpu_ns=_cpu_ns(judged, "b") if cpu else None,
+        a_median_cpu_ns=_cpu_ns(judged, "a"),
+        b_median_cpu_ns=_cpu_ns(judged, "b"),
     )
 
 

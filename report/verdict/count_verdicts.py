@@ -12,14 +12,16 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from report.model.ab_run import AbCell, AbRun, Repetition, Round
+from report.model.ab_run import AbCell, AbRun, Round
 from report.model.count_lines import CountLine, cell_of_count
 from report.model.judgement import LESS, MORE, NOT_GATED, SAME
 from report.model.plan import CellName
+from report.model.record import Record, passes_of
 from report.terms import numbers
 from report.terms.text_table import one_line
 
-_Pairs = tuple[tuple[int, int], tuple[int, int]]  # counts of a and of b in a round
+# Counts of a and of b in a round.
+_Pairs = tuple[tuple[float, float], tuple[float, float]]
 
 # Counting repetitions of each side: at first, and in total where something differs.
 # The second number is large enough to recognise a count that alternates by chance
@@ -62,6 +64,7 @@ class _Kind:
     unit: str
     keys: tuple[str, ...] = ()
     floor: float = _MANY_FLOOR
+    per_pass: bool = True  # whether each pass of a repetition adds to it
 
 
 INSTRUCTIONS = "instructions"
@@ -71,9 +74,9 @@ COUNTED = (
     _Kind("write_calls", "calls"),
     _Kind("sync_calls", "calls"),
 )
-# Counts of the timed lines, deferred work included.  Resident memory has a higher
-# floor because it contains the pages of the executable itself: a larger executable
-# alone must not raise an alarm.
+# Counts of the timed lines in one pass, deferred work included.  Resident memory has a
+# higher floor because it contains the pages of the executable itself: a larger
+# executable alone must not raise an alarm.
 TIMED = (
     _Kind("written_bytes", "bytes", ("written_bytes", "deferred.written_bytes")),
     _Kind(
@@ -81,8 +84,10 @@ TIMED = (
         "bytes",
         ("storage_written_bytes", "deferred.storage_written_bytes"),
     ),
-    _Kind("disk_bytes", "bytes", ("disk_bytes",)),
-    _Kind("peak_rss_bytes", "bytes", ("peak_rss_bytes",), floor=0.02),
+    _Kind("read_bytes", "bytes", ("read_bytes", "deferred.read_bytes")),
+    _Kind("barriers", "barriers", ("barriers", "deferred.barriers")),
+    _Kind("disk_bytes", "bytes", ("disk_bytes",), per_pass=False),
+    _Kind("peak_rss_bytes", "bytes", ("peak_rss_bytes",), 0.02, per_pass=False),
 )
 
 
@@ -255,7 +260,7 @@ def _judged_rounds(cell: AbCell, kind: _Kind, rounds: Sequence[_Pairs]) -> Count
         )
     records = [m.record for screened in cell.screen for m in (*screened.a, *screened.b)]
     limited = any(record.get("truncated") for record in records)
-    if limited or len({record.get("ops") for record in records}) > 1:
+    if limited or len({_ops_of_pass(record) for record in records}) > 1:
         return replace(sides.not_gated(_OTHER_WORK), trouble=not limited)
     return sides.with_nothing() or _many(sides, rounds)
 
@@ -292,19 +297,28 @@ def _mean_log(values: Sequence[float]) -> float:
 
 def _pairs_of(screened: Round, kind: _Kind) -> _Pairs | None:
     """Return the counts of both repetitions of each side, None if one is missing."""
-    a = [count for m in screened.a if (count := _count_of(m, kind)) is not None]
-    b = [count for m in screened.b if (count := _count_of(m, kind)) is not None]
-    return ((a[0], a[1]), (b[0], b[1])) if len(a) == len(b) == 2 else None
+    a0, a1, b0, b1 = (timed_count(m.record, kind) for m in (*screened.a, *screened.b))
+    if a0 is None or a1 is None or b0 is None or b1 is None:
+        return None
+    return (a0, a1), (b0, b1)
 
 
-def _count_of(repetition: Repetition, kind: _Kind) -> int | None:
-    """Return the sum of the kind's keys in a line, None if a key is missing."""
+def _ops_of_pass(record: Record) -> float | None:
+    ops = record.get("ops")
+    return ops / passes_of(record) if ops else None
+
+
+def timed_count(record: Record, kind: _Kind) -> float | None:
+    """Return a count of a line by its kind in TIMED, None if a key is missing.
+
+    It is that of one pass, or of the whole repetition for what passes do not add to.
+    """
     total = 0
     for key in kind.keys:
-        value: object = repetition.record
+        value: object = record
         for name in key.split("."):
             value = value.get(name) if isinstance(value, Mapping) else None
         if not isinstance(value, int):
             return None
         total += value
-    return total
+    return total / passes_of(record) if kind.per_pass else total

@@ -37,9 +37,10 @@ class VerdictRow:
     `name` is engine/scenario/benchmark, or the engine, followed by the name of a count
     or of another time.  `outcome` is a word of verdict_words.  `base` and `new` are
     medians in `unit`.  `change` and `interval` are shares: below 0 is slower for rates,
-    above 0 is more processor time or work for others.  `limit` is the least change of a count that is believed.
-    `unseen` is the slowdown that could be missed, as a share of the time, None if
-    unknown.  `alert` marks rows that must be shown although nothing was found.
+    above 0 is more processor time or work for others.  `limit` is the least change of a
+    count that is believed.  `unseen` is the slowdown that could be missed, as a share
+    of the time, None if unknown.  `alert` marks rows that must be shown although
+    nothing was found.
     `durability` is the class of the writes with its proof, or "".
     """
 

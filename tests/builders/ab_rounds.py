@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +10,13 @@ import numpy as np
 
 from report.model.ab_lines import side_at
 from report.model.ab_plan import SIDES, AbPlan, Failure
-from report.model.ab_rule import AbRule
+from report.model.ab_rule import WALL, AbRule
 from report.model.ab_run import AbCell, AbRun, Repetition, Round
 from report.model.plan import CellName, Engine, Plan, Scenario, Suite
 from report.stats.aligned_ranks import Floats
 
 NS_PER_OP = 1000.0
+Pair = tuple[Repetition, Repetition]
 Rounds = tuple[Round, ...]
 
 
@@ -68,6 +69,22 @@ def noisy(
     return rounds_of(a, b + np.log1p(slower), first)
 
 
+def with_cpu(rounds: Rounds, times: Rounds) -> Rounds:
+    """Return rounds whose processor times are the wall times of others."""
+
+    def side(one: Pair, other: Pair) -> Pair:
+        first, second = (
+            replace(m, cpu_ns_per_op=cpu.ns_per_op)
+            for m, cpu in zip(one, other, strict=True)
+        )
+        return first, second
+
+    return tuple(
+        replace(r, a=side(r.a, t.a), b=side(r.b, t.b))
+        for r, t in zip(rounds, times, strict=True)
+    )
+
+
 def cell(
     screen: Rounds = (),
     confirm: Rounds = (),
@@ -101,8 +118,14 @@ def plan_of(
     )
     labels = {"a": "main", "b": "next"}
     return AbPlan(
-        a, b, labels=labels, rule=rule or AbRule(), same_build=False, counted=False
+        *(a, b, labels, rule or _rule_of(cells)), same_build=False, counted=False
     )
+
+
+def _rule_of(cells: Iterable[AbCell]) -> AbRule:
+    """Return the rule for the measures that the cells have."""
+    own = (m for cell in cells for r in cell.screen for m in (*r.a, *r.b))
+    return AbRule() if any(m.cpu_ns_per_op for m in own) else AbRule(measures=(WALL,))
 
 
 def run_of(*cells: AbCell, rule: AbRule | None = None, **changes: Any) -> AbRun:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from report.formats import ab_csv, ab_markdown, ab_text
 from report.model.ab_plan import Failure
-from report.model.judgement import NOT_GATED
+from report.model.judgement import NOT_GATED, Verdict
 from report.page import ab_page
 from report.terms.text_table import plain
 from report.verdict.ab_verdicts import AbResult, judge
@@ -60,9 +60,9 @@ def test_unchanged_and_inconclusive_are_summarised_separately() -> None:
     assert not [t for t in shown if t.startswith(("= unchanged", "? inconclusive"))]
     (unsure,) = (t for t in shown if t.startswith("  ? "))
     (same,) = (t for t in shown if t.startswith("  = "))
-    assert f"{len(outcome.inconclusive)} inconclusive: a slowdown" in unsure
+    assert f"{len(outcome.of(Verdict.INCONCLUSIVE))} inconclusive: a slowdown" in unsure
     assert "could have been missed in gamma/baseline" in unsure
-    assert f"{len(outcome.unchanged)} unchanged: within ±3 %" in same
+    assert f"{len(outcome.of(Verdict.UNCHANGED))} unchanged: within ±3 %" in same
 
 
 def test_the_largest_blind_spot_is_named() -> None:
@@ -70,7 +70,7 @@ def test_the_largest_blind_spot_is_named() -> None:
     largest = max(
         (
             c
-            for c in outcome.inconclusive
+            for c in outcome.of(Verdict.INCONCLUSIVE)
             if c.judgement and c.judgement.smallest_effect
         ),
         key=lambda c: (c.judgement and c.judgement.smallest_effect) or 0,
@@ -116,9 +116,14 @@ def test_a_failed_cell_says_why() -> None:
 
 def test_the_summary_counts_every_verdict() -> None:
     outcome = result()
-    numbers = (len(outcome.regressed), len(outcome.improved), len(outcome.unchanged))
+    numbers = (
+        len(outcome.regressed),
+        len(outcome.improved),
+        len(outcome.of(Verdict.UNCHANGED)),
+    )
     head = "{} regressed, {} improved, {} unchanged".format(*numbers)
-    rest = f"{len(outcome.inconclusive)} inconclusive, {len(outcome.failed)} failed"
+    unsure = len(outcome.of(Verdict.INCONCLUSIVE))
+    rest = f"{unsure} inconclusive, {len(outcome.failed)} failed"
     assert any(t.startswith(f"{head}, {rest}") for t in texts(outcome))
 
 
@@ -190,15 +195,19 @@ def test_the_next_step_follows_from_the_result(
 def test_the_suggested_rounds_are_those_of_the_noisiest_cell() -> None:
     noisy = {"alpha/baseline/fillseq": 0.03, "gamma/batch/fillseqbatch": 0.06}
     outcome = result(ab_showcase.run(sigmas=noisy, sigma=0.002, seed=3))
-    assert outcome.inconclusive and not outcome.regressed
-    needed = [c.judgement.pairs_needed for c in outcome.inconclusive if c.judgement]
+    assert outcome.of(Verdict.INCONCLUSIVE) and not outcome.regressed
+    needed = [
+        c.judgement.pairs_needed
+        for c in outcome.of(Verdict.INCONCLUSIVE)
+        if c.judgement
+    ]
     rounds = math.ceil(max(n for n in needed if n is not None) / 2)
     assert f"--screen-rounds {rounds} " in ab_text.next_step(outcome)
 
 
 def test_an_unchanged_result_has_no_next_step() -> None:
     outcome = result(ab_showcase.run(sigma=0.001))
-    assert len(outcome.unchanged) == len(outcome.cells)
+    assert len(outcome.of(Verdict.UNCHANGED)) == len(outcome.cells)
     assert ab_text.next_step(outcome) == ""
 
 

@@ -61,8 +61,8 @@ def test_the_verdict_comes_first_in_numbers() -> None:
     lists = (
         outcome.regressed,
         outcome.improved,
-        outcome.unchanged,
-        outcome.inconclusive,
+        outcome.of(Verdict.UNCHANGED),
+        outcome.of(Verdict.INCONCLUSIVE),
     )
     numbers = [len(cells) for cells in (*lists, outcome.failed)]
     assert [int(n) for n in match.groups()] == numbers

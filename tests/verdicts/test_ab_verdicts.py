@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from report.model.ab_plan import Failure
-from report.model.ab_rule import AbRule
+from report.model.ab_rule import WALL, AbRule
 from report.model.ab_run import AbCell
 from report.model.judgement import MORE, NOT_GATED, Judgement, Verdict
 from report.stats import shifts
@@ -29,7 +29,7 @@ FAILED = Failure("b", "wrong", "3 values differ")
 
 def only(*cells: AbCell, rule: AbRule | None = None) -> CellResult:
     """Return the result of the first cell."""
-    return judge(run_of(*cells, rule=rule or AbRule())).cells[0]
+    return judge(run_of(*cells, rule=rule)).cells[0]
 
 
 def judgement_of(result: CellResult) -> Judgement:
@@ -308,7 +308,7 @@ def test_few_rounds_cannot_confirm_one_of_many_suspects() -> None:
         cell(noisy(4, 0.3), noisy(4, 0.3, seed=2, first=5), name=cell_name(benchmark=b))
         for b in map(str, range(11))
     ]
-    rule = AbRule(confirm_rounds=4)
+    rule = AbRule(confirm_rounds=4, measures=(WALL,))
     assert len(judge(run_of(*slow[:10], rule=rule)).regressed) == 10
     judged = judgement_of(only(*slow, rule=rule))
     assert judged.verdict is Verdict.INCONCLUSIVE

@@ -88,7 +88,8 @@ def test_an_ab_run_is_judged_by_its_own_rule(tmp_path: Path) -> None:
     slow = {name: 0.1 for name in synthetic_ab.CELLS if name.startswith("alpha/")}
     result = judge(load_ab_run(synthetic_ab.write_ab_run(tmp_path, effects=slow)))
     decision = gate_from_ab(result)
-    assert {r.name for r in decision.of(GateOutcome.REGRESSED)} == set(slow)
+    cpu = {f"{name} cpu time" for name in slow}
+    assert {r.name for r in decision.of(GateOutcome.REGRESSED)} == {*slow, *cpu}
     assert decision.exit_code() == result.exit_code == 1
     slower = next(r for r in decision.rows if r.name in slow)
     assert slower.base
