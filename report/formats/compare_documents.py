@@ -28,7 +28,8 @@ _COLUMNS = (
     *("base_per_sec", "new_per_sec", "base_repetitions", "new_repetitions"),
     *("change", "change_low", "change_high", "confidence", "p_slower", "p_faster"),
     *("q", "noise", "same_executable", "base_disturbed", "new_disturbed"),
-    *("base_durability_class", "new_durability_class"),
+    *("base_durability_class", "new_durability_class", "cpu_verdict", "cpu_change"),
+    *("cpu_change_low", "cpu_change_high"),
 )
 
 
@@ -111,6 +112,16 @@ def _cell(cell: ComparedCell) -> dict[str, Any]:
             "smallest_effect": judgement.smallest_effect,
             "repetitions_needed": judgement.pairs_needed,
         }
+    if cpu := cell.cpu:
+        document["cpu"] = {
+            "verdict": cpu.verdict.value,
+            "reason": cpu.reason,
+            "change": cpu.time_change,
+            "interval": list(cpu.time_interval) if cpu.time_interval else None,
+            "confidence": cpu.confidence,
+            "base_ns": list(cell.base.cpu_ns) if cell.base else None,
+            "new_ns": list(cell.new.cpu_ns) if cell.new else None,
+        }
     return document
 
 
@@ -138,5 +149,9 @@ def _flat(cell: Mapping[str, Any]) -> dict[str, Any]:
         flat[f"{side}_durability_class"] = values.get("durability_class")
         rates = values.get("repetitions_per_sec")
         flat[f"{side}_repetitions"] = None if rates is None else len(rates)
-    low, high = cell.get("interval") or (None, None)
-    return flat | {"change_low": low, "change_high": high}
+    cpu = cell.get("cpu") or {}
+    flat |= {f"cpu_{key}": cpu.get(key) for key in ("verdict", "change")}
+    for prefix, of in (("", cell), ("cpu_", cpu)):
+        low, high = of.get("interval") or (None, None)
+        flat |= {f"{prefix}change_low": low, f"{prefix}change_high": high}
+    return flat

@@ -20,9 +20,13 @@ from report.verdict.run_changes import (
     ComparedRuns,
     NotComparable,
     RatePresence,
-    unchanged_builds_drift,
 )
-from report.words.compare_rows import compared_row, varied
+from report.words.compare_rows import (
+    compared_cpu_row,
+    compared_row,
+    unchanged_builds_drift,
+    varied,
+)
 from report.words.verdict_rows import VerdictRow, verdict_table
 from report.words.verdict_words import counted
 
@@ -134,6 +138,9 @@ def summary(compared: ComparedRuns) -> str:
     least = f"{numbers.limit(limits.threshold)} in time per operation"
     outside = f"all of its interval outside ±{numbers.limit(limits.margin)}"
     verdicts = counted(Counter(row.outcome for row in rows), Verdict)
+    times = (cell.cpu.verdict.value for cell in compared.cells if cell.cpu)
+    if cpu := Counter(times):
+        verdicts += f" · processor time: {counted(cpu, Verdict)}"
     return f"{verdicts} · a change: at least {least}, {outside}"
 
 
@@ -142,7 +149,7 @@ def confirming(compared: ComparedRuns) -> str:
 
     It is "" if no cell of a changed executable regressed.
     """
-    slower = [cell for cell in compared.of(Verdict.REGRESSED) if not cell.same_build]
+    slower = [cell for cell in compared.cells if cell.has(Verdict.REGRESSED)]
     if not slower or not compared.new.suite:
         return ""
     words = ["scripts/kvmatrix ab", shlex.quote(compared.new.suite)]
@@ -180,6 +187,7 @@ def _build_change(change: BuildChange) -> str:
     return ", ".join(differences)
 
 
+_CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
 _ALONE = (RatePresence.GAINED, RatePresence.ONLY_BASE, RatePresence.ONLY_NEW)
 
 
@@ -208,6 +216,8 @@ def _rows(compared: ComparedRuns, show_all: bool) -> tuple[list[VerdictRow], str
         *unrated,
     )
     rows = [_row(compared, cell, show_all) for cell in cells]
+    times = (compared_cpu_row(cell, compared.limits) for cell in compared.cells)
+    rows += [row for row in times if row and (show_all or row.outcome in _CHANGED)]
     return rows, counted(hidden)
 
 

@@ -13,10 +13,15 @@ from report.model.run import NOT_MEASURED
 from report.terms.numbers import count
 from report.verdict.ab_verdicts import AbResult
 from report.verdict.count_verdicts import COUNTED
-from report.verdict.run_changes import ComparedRuns, NotComparable, RatePresence
+from report.verdict.run_changes import (
+    ComparedCell,
+    ComparedRuns,
+    NotComparable,
+    RatePresence,
+)
 from report.words import ab_words
 from report.words.ab_words import count_row
-from report.words.compare_rows import compared_row, varied
+from report.words.compare_rows import compared_cpu_row, compared_row, varied
 from report.words.verdict_rows import Kind, VerdictRow
 
 LEAST_CONFIDENCE = 0.95  # for two runs; an A/B run has its own rule
@@ -109,6 +114,16 @@ def _failed_counts(result: AbResult) -> dict[CellName, str]:
     return {name: why for name, why in sides["b"].items() if name in good}
 
 
+_NO_ROW = (RatePresence.UNRATED, RatePresence.ONLY_BASE)
+
+
+def _of_code(row: VerdictRow, cell: ComparedCell) -> VerdictRow:
+    """Return a row that does not fail the gate if one executable made both sides."""
+    if row.outcome != GateOutcome.REGRESSED or not cell.same_build:
+        return row
+    return replace(row, outcome=GateOutcome.NOT_GATED)
+
+
 def gate_from_comparison(
     compared: ComparedRuns | NotComparable,
     chosen: Chosen | None = None,
@@ -138,12 +153,13 @@ def gate_from_comparison(
     is_chosen = chosen or _every
     limits = compared.limits
     max_unseen = max(MAX_UNSEEN, limits.threshold)
-    candidates = (compared_row(c, limits) for c in compared.cells if is_chosen(c.name))
-    rows = (
-        _gated(row, max_unseen)
-        for row in candidates
-        if row.outcome not in (RatePresence.UNRATED, RatePresence.ONLY_BASE)
-    )
+    cells = [cell for cell in compared.cells if is_chosen(cell.name)]
+    rows = [
+        _of_code(_gated(row, max_unseen), cell)
+        for of in (compared_row, compared_cpu_row)
+        for cell in cells
+        if (row := of(cell, limits)) and row.outcome not in _NO_ROW
+    ]
     differs = varied(compared)
     return Gate(
         compared.new.name,

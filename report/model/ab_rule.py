@@ -25,9 +25,10 @@ class AbRule:
     """The rounds of both stages, and the limits of suspects and verdicts.
 
     The screen for improvements is stricter because they gate nothing and should cost
-    few pairs.  `alpha` and `engine_alpha` add up to a false alarm rate of 1 %: `alpha`
-    is shared by all suspects of one direction and their `measures`, `engine_alpha` by
-    all engines and measures, whose tests have pairs to spare.
+    few pairs.  `alpha` and `engine_alpha` add up to a false alarm rate of 1 %, of which
+    each of the `measures` has an equal part.  `alpha` is shared by all suspects of one
+    measure and direction, `engine_alpha` by all engines, whose tests have pairs to
+    spare.
     """
 
     screen_rounds: int = 4
@@ -44,7 +45,7 @@ class AbRule:
     measures: tuple[str, ...] = (WALL, CPU)
 
     def tests(self, suspects: int) -> int:
-        """Return the number of tests that so many suspects of one direction need."""
+        """Return by what the limit of p of so many suspects or engines is divided."""
         return suspects * len(self.measures)
 
     def rounds_to_confirm(self, suspects: int) -> int:

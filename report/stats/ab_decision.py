@@ -7,13 +7,15 @@ the rule in use.  Arrays have the shape of aligned_ranks: (..., rounds, 2).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from report.model.ab_rule import PAIRS_PER_ROUND, AbRule
+from report.model.ab_rule import PAIRS_PER_ROUND, WALL, AbRule
+from report.model.ab_run import Round
 from report.model.judgement import Judgement, Verdict
 from report.stats import shifts
 from report.stats.aligned_ranks import Floats, p_slower
@@ -129,3 +131,30 @@ def _direction(a: Floats, b: Floats, rule: AbRule, tests: Tests) -> Verdict | No
     if tests.faster and beyond(b, a, rule, tests.faster):
         return Verdict.IMPROVED
     return None
+
+
+def has(rounds: Sequence[Round], measure: str) -> bool:
+    """Return True if every process of the rounds has a time by a measure."""
+    return all(m.time_ns(measure) for r in rounds for m in (*r.a, *r.b))
+
+
+def stacked(
+    cells: Sequence[Sequence[Round]], measure: str = WALL
+) -> tuple[Floats, Floats]:
+    """Return the logs of the times of a and of b, each of shape (cells, rounds, 2).
+
+    All cells must have the same number of rounds.  Raises ValueError unless every
+    time is positive and finite.
+    """
+    sides = [
+        [
+            [[r.time_ns(measure) for r in repetitions] for repetitions in side]
+            for side in zip(*rounds, strict=True)
+        ]
+        for rounds in ([(r.a, r.b) for r in cell] for cell in cells)
+    ]
+    times = np.asarray(sides, float)  # (cells, sides, rounds, 2)
+    if not ((times > 0) & np.isfinite(times)).all():
+        raise ValueError("a time per operation is not positive and finite")
+    logs = np.log(times)
+    return logs[:, 0], logs[:, 1]

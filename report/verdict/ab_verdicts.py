@@ -3,16 +3,14 @@
 A cell is screened in a few rounds.  Suspects are measured again and judged only on
 those fresh rounds: a cell may be a suspect by chance, so the rounds that nominated it
 are not used as evidence a second time.  Wall time and processor time are judged by one
-rule: a cell that either nominates is tested in both.  ERROR_RATES.md has the error
-rates.
+rule, and share its limits of p: noise of the one does not hide a change of the other.
+ERROR_RATES.md has the error rates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from report.model.ab_plan import Failure
 from report.model.ab_rule import CONFIRM, CPU, SCREEN, SEEN_EFFECT, WALL, AbRule
@@ -21,8 +19,7 @@ from report.model.build_facts import is_same_engine
 from report.model.judgement import MORE, Judgement, Verdict
 from report.model.plan import CellName
 from report.stats import ab_decision, repetition_stats
-from report.stats.ab_decision import Tests
-from report.stats.aligned_ranks import Floats
+from report.stats.ab_decision import Tests, has, stacked
 from report.terms import numbers
 from report.verdict.agreement import Evidence, believed
 from report.verdict.count_verdicts import CountResult, count_results
@@ -35,16 +32,39 @@ LEAST_CELLS_OF_AN_ENGINE = 4
 class Suspects:
     """The cells that the second stage measures again.
 
-    A cell can be a suspect of both directions, by different measures.
+    `by` has those that each measure nominates, slower and faster ones.  A cell can be a
+    suspect of both directions, by different measures.
     """
 
-    slower: tuple[CellName, ...]
-    faster: tuple[CellName, ...]
+    by: Mapping[str, tuple[frozenset[CellName], frozenset[CellName]]]
+    cells: tuple[CellName, ...]  # of the run, in order
+
+    @property
+    def slower(self) -> tuple[CellName, ...]:
+        """The cells that look slower by any measure."""
+        return tuple(
+            n for n in self.cells if any(n in of[0] for of in self.by.values())
+        )
+
+    @property
+    def faster(self) -> tuple[CellName, ...]:
+        """The cells that look faster by any measure."""
+        return tuple(
+            n for n in self.cells if any(n in of[1] for of in self.by.values())
+        )
 
     @property
     def all(self) -> tuple[CellName, ...]:
         """The suspects of both directions, each once."""
         return tuple(dict.fromkeys((*self.slower, *self.faster)))
+
+    def among(self, cell: CellName, measure: str) -> tuple[int, int]:
+        """Return how many look slower, if the cell does, and how many faster."""
+        slower, faster = (
+            len(names) if cell in names else 0
+            for names in self.by.get(measure, (frozenset(), frozenset()))
+        )
+        return slower, faster
 
 
 @dataclass(frozen=True)
@@ -180,19 +200,18 @@ def _times(of: CellResult | EngineResult) -> list[Judgement]:
 
 def suspects(run: AbRun) -> Suspects:
     """Return the cells that the screen nominates; incomplete screens are skipped."""
-    slower, faster = set[CellName](), set[CellName]()
+    by = {}
     for measure in run.plan.rule.measures:
-        cells = [c for c in _screened(run) if _has(c.screen, measure)]
+        cells = [c for c in _screened(run) if has(c.screen, measure)]
         if not cells:
             continue
         a, b = stacked([cell.screen for cell in cells], measure)
-        flags = ab_decision.suspects(a, b, run.plan.rule)
-        for nominated, flagged in zip((slower, faster), flags, strict=True):
-            nominated |= {
-                c.name for c, flag in zip(cells, flagged, strict=True) if flag
-            }
-    ordered = [cell.name for cell in run.cells]
-    return Suspects(*(tuple(n for n in ordered if n in of) for of in (slower, faster)))
+        slower, faster = (
+            frozenset(c.name for c, flag in zip(cells, flags, strict=True) if flag)
+            for flags in ab_decision.suspects(a, b, run.plan.rule)
+        )
+        by[measure] = slower, faster
+    return Suspects(by, tuple(cell.name for cell in run.cells))
 
 
 def judge(run: AbRun) -> AbResult:
@@ -225,30 +244,33 @@ def _judge_cell(cell: AbCell, rule: AbRule, nominated: Suspects) -> CellResult:
     rounds = cell.confirm if suspected and cell.confirm else cell.screen
     if not rounds:
         return _result(cell, ab_decision.unmeasured(rule), None, ())
-    slower = len(nominated.slower) if cell.name in nominated.slower else 0
-    faster = len(nominated.faster) if cell.name in nominated.faster else 0
-    gate = rule.alpha / max(rule.tests(max(slower, faster)), 1), rule.least_shift
-    if rounds is cell.screen:
+
+    def tests(measure: str) -> Tests:
+        slower, faster = nominated.among(cell.name, measure)
+        most = max(slower, faster)
         gate = rule.suspect_p, rule.suspect_shift
-    reason = _undecided(cell, rule, max(slower, faster))
-    tests = Tests(rule.tests(slower), rule.tests(faster), gate, reason)
+        if rounds is not cell.screen:
+            gate = rule.alpha / max(rule.tests(most), 1), rule.least_shift
+        reason = _undecided(cell, rule, most, suspected=suspected)
+        return Tests(rule.tests(slower), rule.tests(faster), gate, reason)
+
     return _result(cell, *_both(rounds, rule, tests), rounds)
 
 
 def _both(
-    rounds: Sequence[Round], rule: AbRule, tests: Tests
+    rounds: Sequence[Round], rule: AbRule, tests: Callable[[str], Tests]
 ) -> tuple[Judgement, Judgement | None]:
     """Return the judgements by wall and processor time; None if not all have it."""
 
     def judged(measure: str) -> Judgement:
         a, b = (side[0] for side in stacked([rounds], measure))
-        return ab_decision.judged(a, b, rule, tests)
+        return ab_decision.judged(a, b, rule, tests(measure))
 
-    has_cpu = CPU in rule.measures and _has(rounds, CPU)
+    has_cpu = CPU in rule.measures and has(rounds, CPU)
     return judged(WALL), judged(CPU) if has_cpu else None
 
 
-def _undecided(cell: AbCell, rule: AbRule, suspected: int) -> str:
+def _undecided(cell: AbCell, rule: AbRule, suspects: int, *, suspected: bool) -> str:
     """Return why rounds are missing or too few, or "".
 
     A stage has a fixed number of rounds: judging a part of it would be optional
@@ -258,10 +280,10 @@ def _undecided(cell: AbCell, rule: AbRule, suspected: int) -> str:
     done, planned, stage = len(cell.screen), rule.screen_rounds, SCREEN
     if suspected:
         done, planned, stage = len(cell.confirm), rule.confirm_rounds, CONFIRM
-    needed = rule.rounds_to_confirm(suspected) if suspected else 0
+    needed = rule.rounds_to_confirm(suspects) if suspects else 0
     if done >= max(planned, 1) and done < needed:
         shortfall = (
-            f"{numbers.count(done, 'round')} cannot confirm any of {suspected} suspects"
+            f"{numbers.count(done, 'round')} cannot confirm any of {suspects} suspects"
         )
         return f"{shortfall}; use --confirm-rounds {needed}"
     if done >= max(planned, 1):
@@ -316,41 +338,15 @@ def _judge_engine(
     of_engine = [c for c in run.cells if c.name.engine == engine and not c.failure]
     missing = len(cells) < len(of_engine)
     reason = f"{len(cells)} of {len(of_engine)} cells screened" if missing else ""
-    tests = rule.tests(engines)
-    gate = rule.engine_alpha / tests, rule.least_shift
-    return _both(rounds, rule, Tests(tests, tests, gate, reason, of_engine=True))
+    count = rule.tests(engines)
+    gate = rule.engine_alpha / count, rule.least_shift
+    tests = Tests(count, count, gate, reason, of_engine=True)
+    return _both(rounds, rule, lambda _: tests)
 
 
 def _screened(run: AbRun) -> list[AbCell]:
     planned = max(run.plan.rule.screen_rounds, 1)
     return [c for c in run.cells if not c.failure and len(c.screen) >= planned]
-
-
-def _has(rounds: Sequence[Round], measure: str) -> bool:
-    """Return True if every process of the rounds has a time by a measure."""
-    return all(m.time_ns(measure) for r in rounds for m in (*r.a, *r.b))
-
-
-def stacked(
-    cells: Sequence[Sequence[Round]], measure: str = WALL
-) -> tuple[Floats, Floats]:
-    """Return the logs of the times of a and of b, each of shape (cells, rounds, 2).
-
-    All cells must have the same number of rounds.  Raises ValueError unless every
-    time is positive and finite.
-    """
-    sides = [
-        [
-            [[r.time_ns(measure) for r in repetitions] for repetitions in side]
-            for side in zip(*rounds, strict=True)
-        ]
-        for rounds in ([(r.a, r.b) for r in cell] for cell in cells)
-    ]
-    times = np.asarray(sides, float)  # (cells, sides, rounds, 2)
-    if not ((times > 0) & np.isfinite(times)).all():
-        raise ValueError("a time per operation is not positive and finite")
-    logs = np.log(times)
-    return logs[:, 0], logs[:, 1]
 
 
 def _result(

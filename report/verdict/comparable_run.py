@@ -32,7 +32,8 @@ class SampledCell:
     `defaults`, and `defined` for the keys that both runs have.  Settings and
     definitions are empty if the engine's executable was missing, so that it could not
     describe itself.  `digests` are of verified repetitions; `disturbed` and
-    `truncated` count repetitions.  `noise` is the difference between two
+    `truncated` count repetitions.  `cpu_ns` has the processor time of an operation in
+    each repetition, or nothing.  `noise` is the difference between two
     measurements of one engine in this run (0.03 is 3 %), None if not measured.
     """
 
@@ -48,6 +49,7 @@ class SampledCell:
     digests: Mapping[Work, str] = field(default_factory=dict)
     disturbed: int = 0
     truncated: int = 0
+    cpu_ns: tuple[float, ...] = ()
     noise: float | None = None
     durability: str = ""  # the class of its writes, with its proof; "" of reads
 
@@ -160,6 +162,7 @@ def _cell(
     noise: float | None,
 ) -> SampledCell:
     measured = cell.repetitions if cell.status == "ok" else ()
+    cpu_ns = [m.cpu_ns_per_op for m in measured]
     return SampledCell(
         name=str(name),
         engine=name.engine,
@@ -177,6 +180,7 @@ def _cell(
         },
         disturbed=sum(1 for m in measured if m.disturbed),
         truncated=sum(1 for m in measured if m.cut_short),
+        cpu_ns=tuple(ns for ns in cpu_ns if ns) if all(cpu_ns) else (),
         noise=noise,
         durability=stamps_of((m.record for m in measured), engine.passports),
     )

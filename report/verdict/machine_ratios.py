@@ -20,6 +20,7 @@ from report.model.ab_run import AbRun, Round
 from report.model.plan import Engine
 from report.model.run import Measurement, Run
 from report.stats import leads, shifts
+from report.stats.ab_decision import stacked
 from report.stats.machine_effects import (
     DEVIATIONS,
     LEAST_BIAS,
@@ -30,7 +31,7 @@ from report.stats.machine_effects import (
 )
 from report.terms import numbers
 from report.trust.pooling import all_of, deviations_of
-from report.verdict.ab_verdicts import AbResult, CellResult, stacked
+from report.verdict.ab_verdicts import AbResult, CellResult
 from report.verdict.comparison import Chart, Comparison
 from report.verdict.metric import Ranking
 

@@ -7,7 +7,6 @@ REGRESSIONS.md has the rule, ERROR_RATES.md its error rates.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -16,6 +15,7 @@ from report.model.judgement import Judgement, Verdict
 from report.model.run import Run
 from report.stats.shifts import as_share
 from report.stats.two_run_decision import Limits, beyond_unchanged, judge
+from report.verdict.agreement import Evidence, believed
 from report.verdict.comparable_run import ComparableRun, SampledCell, of_run
 
 _CELLS = "cells"
@@ -74,7 +74,8 @@ class ComparedCell:
     `q` is the expected share of false alarms among all cells with a p this small or
     smaller (Benjamini and Hochberg, two-sided).  `noise` is the larger of the two
     runs' noise.  `same_build` is True if one executable made both sides.  `reason`
-    explains why a cell is not RATED.
+    explains why a cell is not RATED.  `cpu` is the judgement of processor time, None
+    if a side has none.
     """
 
     name: str
@@ -83,6 +84,7 @@ class ComparedCell:
     new: SampledCell | None
     reason: str = ""
     judgement: Judgement | None = None
+    cpu: Judgement | None = None
     q: float | None = None
     noise: float | None = None
     same_build: bool = False
@@ -98,6 +100,16 @@ class ComparedCell:
         """The median rates of base and new, None for a side without one."""
         base, new = self.base, self.new
         return base.rate if base else None, new.rate if new else None
+
+    def has(self, *verdicts: Verdict) -> bool:
+        """Return True if a time has one of these verdicts, and code can be the reason.
+
+        A change between runs of one executable is one of the machine.
+        """
+        judged = [
+            judgement.verdict for judgement in (self.judgement, self.cpu) if judgement
+        ]
+        return not self.same_build and any(verdict in verdicts for verdict in judged)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -169,7 +181,7 @@ class ComparedRuns:
             return 0
         alarms = (Verdict.REGRESSED, Verdict.IMPROVED)
         failing = alarms[:1] if fail_on == "regression" else alarms
-        if any(cell.verdict in failing for cell in self.cells):
+        if any(cell.has(*failing) for cell in self.cells):
             return 1
         return 3 if self.lost else 0
 
@@ -304,7 +316,15 @@ def _compared(
     )
     if standing is not RatePresence.RATED:
         return cell
-    return replace(cell, judgement=judge(base.rates, new.rates, cell.noise, limits))
+    wall = judge(base.rates, new.rates, cell.noise, limits)
+    cpu: Judgement | None = None
+    if base.cpu_ns and new.cpu_ns:
+        was, now = ([1e9 / ns for ns in side.cpu_ns] for side in (base, new))
+        cpu = judge(was, now, None, limits)
+    disturbed, processes = base.disturbed + new.disturbed, len(base.rates + new.rates)
+    evidence = Evidence((), disturbed, processes, same=False)
+    wall, cpu = believed(wall, cpu, evidence)
+    return replace(cell, judgement=wall, cpu=cpu)
 
 
 def _alone(base: SampledCell | None, new: SampledCell | None) -> ComparedCell:
@@ -341,19 +361,24 @@ def _status_of(cell: SampledCell) -> str:
 
 def _beyond_unchanged(cells: Sequence[ComparedCell]) -> list[ComparedCell]:
     """Judge each cell also against all other cells with unchanged executables."""
-    moved = {
-        cell.name: as_share(abs(cell.judgement.log_shift))
-        for cell in cells
-        if cell.judgement and cell.same_build
-    }
-    judged = []
-    for cell in cells:
-        judgement = cell.judgement
-        if judgement:
-            others = [share for name, share in moved.items() if name != cell.name]
-            judgement = beyond_unchanged(judgement, others)
-        judged.append(replace(cell, judgement=judgement))
-    return judged
+    for measure in ("judgement", "cpu"):
+        judged = {c.name: j for c in cells if (j := getattr(c, measure))}
+        moved = {
+            cell.name: as_share(abs(judged[cell.name].log_shift))
+            for cell in cells
+            if cell.same_build and cell.name in judged
+        }
+        for name, judgement in judged.items():
+            others = [share for cell, share in moved.items() if cell != name]
+            judged[name] = beyond_unchanged(judgement, others)
+        wall = measure == "judgement"
+        cells = [
+            replace(c, judgement=judged.get(c.name))
+            if wall
+            else replace(c, cpu=judged.get(c.name))
+            for c in cells
+        ]
+    return list(cells)
 
 
 def _with_q(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
@@ -374,19 +399,3 @@ def _with_q(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
 
 def _size(cell: ComparedCell) -> float:
     return abs(cell.judgement.log_shift) if cell.judgement else 0.0
-
-
-def unchanged_builds_drift(compared: ComparedRuns) -> tuple[float, float, int] | None:
-    """Return (median, largest, cells) of changes of rates with unchanged executables.
-
-    Changes are shares, and the largest is the one furthest from 0.  They are caused
-    by the machine or by chance.  None for fewer than 3 cells.
-    """
-    changes = [
-        cell.judgement.rate_change
-        for cell in compared.cells
-        if cell.judgement and cell.same_build
-    ]
-    if len(changes) < 3:
-        return None
-    return statistics.median(changes), max(changes, key=abs), len(changes)

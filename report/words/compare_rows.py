@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+import statistics
 
 from report.model.judgement import Judgement, Verdict
 from report.stats.two_run_decision import Limits
 from report.terms import numbers
 from report.terms.class_stamp import stamp_of_sides
 from report.verdict.run_changes import ComparedCell, ComparedRuns, RatePresence
-from report.words.verdict_rows import OPS, Kind, VerdictRow, with_judgement
+from report.words.verdict_rows import (
+    OPS,
+    Kind,
+    VerdictRow,
+    cpu_row,
+    with_judgement,
+)
 from report.words.verdict_words import MISSING
 
 # The change of the medians is shown as well if it differs from the change by more.
@@ -33,6 +40,14 @@ def compared_row(cell: ComparedCell, limits: Limits) -> VerdictRow:
     if not cell.judgement:
         return row
     return with_judgement(row, cell.judgement, _half(cell.judgement, limits))
+
+
+def compared_cpu_row(cell: ComparedCell, limits: Limits) -> VerdictRow | None:
+    """Return the row of a cell's processor time; None if it is not judged."""
+    if not (cell.cpu and cell.base and cell.new):
+        return None
+    base, new = (statistics.median(side.cpu_ns) for side in (cell.base, cell.new))
+    return cpu_row(cell.name, cell.cpu, (base, new), _half(cell.cpu, limits))
 
 
 def note(cell: ComparedCell) -> str:
@@ -88,3 +103,19 @@ def _half(judgement: Judgement, limits: Limits) -> float | None:
         return None
     half = (judgement.log_high - judgement.log_low) / 2
     return max(limits.threshold, math.expm1(half + math.log1p(limits.margin)))
+
+
+def unchanged_builds_drift(compared: ComparedRuns) -> tuple[float, float, int] | None:
+    """Return (median, largest, cells) of changes of rates with unchanged executables.
+
+    Changes are shares, and the largest is the one furthest from 0.  They are caused
+    by the machine or by chance.  None for fewer than 3 cells.
+    """
+    changes = [
+        cell.judgement.rate_change
+        for cell in compared.cells
+        if cell.judgement and cell.same_build
+    ]
+    if len(changes) < 3:
+        return None
+    return statistics.median(changes), max(changes, key=abs), len(changes)

@@ -4,16 +4,26 @@ A rule with the nominal rate exceeds a bound once in 1,000 simulations, by the b
 distribution for the number of tries.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 from report.model.ab_rule import AbRule
 from report.stats import ab_decision
-from report.stats.aligned_ranks import p_slower
+from report.stats.aligned_ranks import Floats, p_slower
 from report.stats.shifts import as_log, interval, pairs_for, sigma_log
 from report.verdict.ab_verdicts import judge, suspects
-from tests.builders.ab_rounds import Rounds, cell, cell_name, rounds_of, run_of
+from tests.builders.ab_rounds import (
+    Rounds,
+    cell,
+    cell_name,
+    rounds_of,
+    run_of,
+    with_cpu,
+)
 from tests.statistics.error_rates import (
     Change,
     Measured,
@@ -116,7 +126,22 @@ def test_a_cell_that_is_five_percent_slower_is_found() -> None:
     changes = simulated(23, change, 2 * CHANGES)
     assert recall(changes, change).share >= 0.95
     assert false_alarms(changes, change).share <= 0.01
-    assert 600 < changes.pairs.mean() < 650
+    assert 740 < changes.pairs.mean() < 790
+
+
+def test_processor_time_finds_what_wall_time_cannot() -> None:
+    """60 cells, wall time with a CV of 20 %: one is 5 % slower."""
+    change = Change(cv=0.2, slower_cells=1)
+    changes = simulated(29, change, CHANGES)
+    assert recall(changes, change).share >= 0.9
+    assert false_alarms(changes, change).share <= 0.01
+
+
+def test_processor_time_does_not_see_waiting() -> None:
+    change = Change(slower_cells=1, only_waits=True)
+    assert recall(simulated(28, change, CHANGES), change).share >= 0.94
+    hidden = Change(cv=0.2, slower_cells=1, only_waits=True)
+    assert recall(simulated(28, hidden, CHANGES), hidden).share < 0.05
 
 
 def test_slower_cells_are_found_among_cells_of_mixed_noise() -> None:
@@ -184,28 +209,38 @@ def test_measuring_one_side_after_the_other_fails_what_rounds_pass() -> None:
         assert sequential.share > 5 * bounds(limit, CELLS)[1]
 
 
+def _rounds(times: Mapping[str, tuple[Floats, Floats]], at: Any, first: int) -> Rounds:
+    """Return the rounds with wall and processor time at an index of simulated times."""
+    wall, cpu = (rounds_of(a[at], b[at], first) for a, b in times.values())
+    return with_cpu(wall, cpu)
+
+
 def as_runs(changes: Measured, change: Change, rule: AbRule) -> list[tuple[bool, ...]]:
     """Return what judge() says of the cells of each change, then of its engines."""
     verdicts = []
-    rows, columns = np.nonzero(changes.slower | changes.faster)
-    for row in range(len(changes.slower)):
+    rows, columns = np.nonzero(changes.again)
+    for row in range(len(changes.again)):
         run_cells = []
         for column in range(change.cells):
             again = np.flatnonzero((rows == row) & (columns == column))
             name = cell_name(
                 f"engine{column // change.cells_per_engine}", f"benchmark{column}"
             )
-            a, b = (side[row, column] for side in changes.screen)
-            confirm: Rounds = ()
-            for index in again:
-                of_a, of_b = changes.confirm
-                confirm = rounds_of(of_a[index], of_b[index], first=5)
-            run_cells.append(cell(rounds_of(a, b), confirm, name=name))
+            screen = _rounds(changes.screen, (row, column), 1)
+            confirm = tuple(r for i in again for r in _rounds(changes.confirm, i, 5))
+            run_cells.append(cell(screen, confirm, name=name))
         run = run_of(*run_cells, rule=rule)
-        assert len(suspects(run).slower) == changes.slower[row].sum()
-        assert len(suspects(run).faster) == changes.faster[row].sum()
+        slower, faster = changes.slower.values(), changes.faster.values()
+        assert (
+            len(suspects(run).slower)
+            == np.any([of[row] for of in slower], axis=0).sum()
+        )
+        assert (
+            len(suspects(run).faster)
+            == np.any([of[row] for of in faster], axis=0).sum()
+        )
         result = judge(run)
-        regressed = {c.name for c in result.regressed}
+        regressed = {c.name for c in (*result.regressed, *result.regressed_cpu)}
         engines = [e in result.regressed_engines for e in result.engines]
         verdicts.append((*(c.name in regressed for c in run_cells), *engines))
     return verdicts
