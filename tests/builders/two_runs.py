@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,10 +33,15 @@ def scaled(factor: float, spread: float = 0.001, count: int = 3) -> list[float]:
 
 
 def plan(run: str, repetitions: int = 3) -> Document:
-    """Return the plan of two engines with four cells each and no latency repetition."""
+    """Return the plan of two engines with four cells each and no latency repetition.
+
+    Each run has executables of its own.
+    """
     document = synthetic_run.plan(ENGINES, SCENARIOS, repetitions)
     document["suite"] |= {"latency_repetitions": 0, "name": "quick"}
     document["run"] = run
+    for engine in document["engines"]:
+        engine["binary_sha256"] = hashlib.sha256(run.encode()).hexdigest()
     return document
 
 

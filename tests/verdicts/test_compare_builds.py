@@ -25,15 +25,22 @@ from tests.builders.two_runs import (
 Document = dict[str, Any]
 
 
+def first_build(document: Document) -> None:
+    """Give all engines the executables of a first build."""
+    for engine in document["engines"]:
+        engine["binary_sha256"] = "1" * 64
+
+
 def rebuilt(document: Document) -> None:
     """Change the executable of the first engine."""
+    first_build(document)
     engine = document["engines"][0]
     engine["binary_sha256"] = "2" * 64
     engine["describe"] = {**engine["describe"], "version": "1.1"}
 
 
 def test_executables_may_differ_and_the_header_says_so(tmp_path: Path) -> None:
-    base = run(tmp_path / BASE, unchanged)
+    base = run(tmp_path / BASE, first_build)
     new = run(tmp_path / NEW, rebuilt, {ALPHA: scaled(0.9)})
     told = dict(compare_text.header(compared(base, new)))
     assert told["alpha"] == "version 1.0 → 1.1, executable 11111111 → 22222222"
@@ -59,7 +66,7 @@ def test_a_run_on_other_processors_is_refused_and_an_earlier_one_is_not(
 
 def test_a_change_of_the_same_executable_is_not_by_its_code(tmp_path: Path) -> None:
     slow = {ALPHA: scaled(0.8), BETA: scaled(0.8)}
-    base = run(tmp_path / BASE, unchanged)
+    base = run(tmp_path / BASE, first_build)
     new = run(tmp_path / NEW, rebuilt, slow)
     comparison = compared(base, new)
     assert {c.name for c in comparison.of(Verdict.REGRESSED)} == {ALPHA, BETA}
@@ -68,6 +75,9 @@ def test_a_change_of_the_same_executable_is_not_by_its_code(tmp_path: Path) -> N
     command = compare_text.confirming(comparison)
     assert command.startswith("scripts/kvmatrix ab quick --a ")
     assert f"-k {ALPHA}" in command and BETA not in command
+    assert comparison.exit_code("regression") == 1
+    same = run(tmp_path / "3", first_build, slow)
+    assert compared(base, same).exit_code("regression") == 0
 
 
 def test_a_machine_that_became_slower_is_not_a_slower_build(tmp_path: Path) -> None:
@@ -77,7 +87,7 @@ def test_a_machine_that_became_slower_is_not_a_slower_build(tmp_path: Path) -> N
         for engine in ("alpha", "beta-tree")
         for name in ("readseq", "readrandom", "fillseq", "fillrandom")
     ]
-    base = run(tmp_path / BASE, unchanged)
+    base = run(tmp_path / BASE, first_build)
     slow = {name: scaled(0.8) for name in cells} | {ALPHA: scaled(0.6)}
     comparison = compared(base, run(tmp_path / NEW, rebuilt, slow))
     assert [c.name for c in comparison.of(Verdict.REGRESSED)] == [ALPHA]
@@ -88,7 +98,7 @@ def test_a_machine_that_became_slower_is_not_a_slower_build(tmp_path: Path) -> N
 
 def test_one_cell_alone_does_not_excuse_itself(tmp_path: Path) -> None:
     """Two of four unchanged cells moved: each is judged against three, not itself."""
-    base = run(tmp_path / BASE, unchanged)
+    base = run(tmp_path / BASE, first_build)
     other_beta = "beta-tree/baseline/fillseq"
     slow = {BETA: scaled(0.8), other_beta: scaled(0.8)}
     comparison = compared(base, run(tmp_path / NEW, rebuilt, slow))
@@ -96,7 +106,7 @@ def test_one_cell_alone_does_not_excuse_itself(tmp_path: Path) -> None:
 
 
 def test_cells_of_a_rebuilt_engine_do_not_excuse_each_other(tmp_path: Path) -> None:
-    base = run(tmp_path / BASE, unchanged)
+    base = run(tmp_path / BASE, first_build)
     names = ("readseq", "readrandom", "fillseq", "fillrandom")
     slow = {f"alpha/baseline/{name}": scaled(0.8) for name in names}
     comparison = compared(base, run(tmp_path / NEW, rebuilt, slow))
