@@ -28,7 +28,7 @@ from report.terms.limits import (
     MOST_INTEGER,
     MOST_LEVELS,
 )
-from report.terms.schemas import are_pairs, schema, validator
+from report.terms.schemas import are_pairs, least_of_pairs, schema, validator
 from report.terms.text_table import printable, visible
 
 DAMAGED = "the run is damaged: restore the file or delete the run"
@@ -237,7 +237,7 @@ def remedied() -> Iterator[None]:
 
 def keys_of(schema_name: str, part: str) -> tuple[str, ...]:
     """Return the keys of one definition ("$defs") of a schema."""
-    return tuple(schema(f"{schema_name}.schema.json")["$defs"][part]["properties"])
+    return tuple(schema(schema_name)["$defs"][part]["properties"])
 
 
 def _problem(error: JsonSchemaValueException) -> str:
@@ -251,12 +251,14 @@ def _problem(error: JsonSchemaValueException) -> str:
         names = (error.definition or {}).get("properties", {})
         odd = next(key for key in value if key not in names)
         return f"unknown key {shown(odd)}"
-    if error.rule == "countPairs":
+    if error.rule == "items" and (least := least_of_pairs(accepted)):
         pairs = enumerate(value)
-        at, odd = next((at, p) for at, p in pairs if not are_pairs([p], accepted))
+        at, odd = next((at, p) for at, p in pairs if not are_pairs([p], least))
         return f"{shown(odd)} at {at} is not a pair of counts"
     if error.rule == "propertyNames":
         value = list(value)
+    if error.rule == "not":
+        return f"{shown(value)} is the name of another flag, which every engine has"
     if error.rule == "const":
         return f"{shown(value)} is not valid; expected {shown(accepted)}"
     if error.rule == "minItems" and not value:

@@ -1,26 +1,34 @@
-"""kvmatrix list: engines, scenarios, suites, cells and runs."""
+"""kvmatrix list: engines, scenarios, suites, cells, runs and schemas."""
 
 import sys
 from pathlib import Path
 
 import click
 
+from report.terms.schemas import published, schema_names
+from report.terms.text_table import json_text
 from scripts.cli.exit_codes import exit_code_of
 from scripts.machine.system_access import SystemAccess
 from scripts.planning.engine_choice import finder
 from scripts.request import options
 from scripts.request.option_types import names
 from scripts.request.selection import chosen_engines, read_config, suite_of
-from scripts.show.listing import Document, list_document, list_lines, shows_broken
+from scripts.show.listing import (
+    Document,
+    list_document,
+    list_lines,
+    schema_entries,
+    shows_broken,
+)
 from scripts.show.output import print_note, say, say_json
 from scripts.show.run_list import run_entries
 
-_LISTS = ("engines", "scenarios", "suites", "cells", "runs")
+_LISTS = ("engines", "scenarios", "suites", "cells", "runs", "schemas")
 
 
 @click.command("list")
 @click.argument("what", required=False, metavar=f"[{'|'.join(_LISTS)}]")
-@click.argument("suite", required=False)
+@click.argument("suite", required=False, metavar="[SUITE|SCHEMA]")
 @click.option("--all", "show_all", is_flag=True, help="Show each scenario of a sweep.")
 @options.ENGINES
 @options.stacked(options.JSON, options.BUILD, options.CONFIGS, options.STORED_RUNS)
@@ -36,14 +44,15 @@ def list_command(
     configs_dir: Path,
     results_dir: Path,
 ) -> None:
-    """List engines, scenarios, suites, cells or runs.
+    """List engines, scenarios, suites, cells, runs or schemas.
 
     Engines are listed with their versions, or the reason why they are missing, and
     with the groups that -e accepts.  A
     broken file is listed with its error, and the exit code is 2.  A sweep is
     shown as one line; use --all or --json to list each scenario.  SUITE is for
     `list cells` only.  A run is a directory in the results directory: to delete the
-    run, remove its directory.
+    run, remove its directory.  With the name of a SCHEMA, `list schemas` prints it: a
+    JSON Schema (draft 7) that refers to no other.
 
     \b
     Examples:
@@ -52,6 +61,7 @@ def list_command(
       scripts/kvmatrix list scenarios --all
       scripts/kvmatrix list cells quick
       scripts/kvmatrix list runs
+      scripts/kvmatrix list schemas measurement
 
     \b
     Exit codes: 0 done; 2 wrong usage, invalid configuration or damaged files; 130
@@ -61,14 +71,14 @@ def list_command(
     def work() -> int:
         if what is not None:
             names([what], _LISTS, "kind", "list")
-        if suite is not None and what != "cells":
-            raise click.UsageError(f"list {what}: SUITE is for list cells only")
-        if show_all and what not in (None, "scenarios"):
-            raise click.UsageError(f"list {what}: --all is for scenarios only")
-        if engines and what not in ("engines", "cells"):
-            raise click.UsageError("--engine: is for list engines and list cells only")
+        _check_use(what, suite, engines, show_all=show_all)
+        if what == "schemas" and suite is not None:
+            say(json_text(published(suite)))
+            return 0
         if what == "runs":
             document: Document = {"runs": run_entries(results_dir)}
+        elif what == "schemas":
+            document = {"schemas": schema_entries()}
         else:
             document = _configured(system, what, suite, engines, build_dir, configs_dir)
         if as_json:
@@ -82,6 +92,20 @@ def list_command(
         return 2 if shows_broken(document) else 0
 
     sys.exit(exit_code_of(work))
+
+
+def _check_use(
+    what: str | None, suite: str | None, engines: tuple[str, ...], *, show_all: bool
+) -> None:
+    """Raise click.UsageError for an argument or option that the list does not use."""
+    if what == "schemas" and suite is not None:
+        names([suite], schema_names(), "schema", "list schemas")
+    elif suite is not None and what != "cells":
+        raise click.UsageError(f"list {what}: SUITE is for list cells only")
+    if show_all and what not in (None, "scenarios"):
+        raise click.UsageError(f"list {what}: --all is for scenarios only")
+    if engines and what not in ("engines", "cells"):
+        raise click.UsageError("--engine: is for list engines and list cells only")
 
 
 def _configured(

@@ -11,7 +11,7 @@ from report.durability.durability_plan import PlannedSetting
 from report.model.description import Description
 from report.model.plan import Engine
 from report.terms.rulebook import SCENARIO_FLAGS, Flag
-from report.terms.schemas import COMMON_FLAGS, RESERVED_FLAGS
+from report.terms.schemas import FLAGS_OF_ALL
 from scripts.planning.executable import flag_text
 from scripts.planning.settings import resolve_trial_flags
 
@@ -70,7 +70,7 @@ def why_no_setting(name: str, value: str, description: Description | None) -> st
     """
     own = description.flags if description else {}
     rule = SCENARIO_FLAGS.get(name)
-    if rule is None and (name not in own or name in RESERVED_FLAGS | COMMON_FLAGS):
+    if rule is None and (name not in own or name in FLAGS_OF_ALL):
         return "is no setting of the engine"
     kind = rule.type if rule else own[name]
     typed = _typed(kind, value)

@@ -10,6 +10,7 @@ from report.config.toml_table import ConfigError
 from report.model.plan import Engine, Plan
 from report.terms import titles
 from report.terms.numbers import count
+from report.terms.schemas import schema, schema_names
 from report.terms.text_table import TableRow, TextLine, TextTable, wrapped
 from scripts.machine.system_access import SystemAccess
 from scripts.planning.executable import NOT_BUILT, Refusal
@@ -175,6 +176,15 @@ def _cells(plan: Plan) -> list[dict[str, Any]]:
     return cells
 
 
+def schema_entries() -> list[dict[str, Any]]:
+    """Return an entry for each schema of report/schema/."""
+    schemas = {name: schema(name) for name in schema_names()}
+    return [
+        {"name": name, "id": document["$id"], "title": document["title"]}
+        for name, document in schemas.items()
+    ]
+
+
 def list_lines(
     document: Document, *, show_all: bool = False, each_missing: bool = False
 ) -> list[str | TextLine]:
@@ -260,10 +270,15 @@ def _cell_row(entry: dict[str, Any]) -> tuple[str, str, str]:
     return entry["cell"], entry["status"], entry["reason"]
 
 
+def _schema_row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    return entry["name"], entry["id"], entry["title"]
+
+
 _LINE_OF = {
     "engines": _engine_row,
     "scenarios": _scenario_row,
     "suites": _suite_row,
     "cells": _cell_row,
     "runs": run_row,
+    "schemas": _schema_row,
 }

@@ -101,6 +101,7 @@ def test_help_says_how_a_run_is_deleted(lab: Lab) -> None:
     ("words", "problem"),
     [
         (("suites", "lab"), "list suites: SUITE is for list cells only"),
+        (("schemas", "lab"), "list schemas: unknown schema 'lab'"),
         (("runs", "--all"), "list runs: --all is for scenarios only"),
     ],
 )
@@ -109,3 +110,14 @@ def test_what_a_list_does_not_use_is_refused(
 ) -> None:
     done = lab.call("list", *words)
     assert done.returncode == 2 and problem in done.stderr
+
+
+def test_every_schema_is_listed_and_printed_by_its_name(lab: Lab) -> None:
+    listed = json.loads(lab.call("list", "schemas", "--json").stdout)["schemas"]
+    assert {entry["name"] for entry in listed} >= {"run", "measurement", "names"}
+    for entry in listed:
+        done = lab.call("list", "schemas", entry["name"])
+        assert (done.returncode, done.stderr) == (0, "")
+        assert json.loads(done.stdout)["$id"] == entry["id"]
+    rows = lab.call("list", "schemas").stdout.splitlines()
+    assert len(rows) == len(listed)

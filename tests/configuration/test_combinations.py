@@ -120,6 +120,7 @@ def test_executables_refuse_what_the_rulebook_refuses(name: str) -> None:
 def test_the_rulebook_equals_the_executables_descriptions() -> None:
     text = make_rulebook.text()
     assert PATH.read_text() == text
+    assert make_rulebook.FLAGS_SCHEMA.read_text() == make_rulebook.flags_schema(text)
     assert make_rulebook.README.read_text() == make_rulebook.with_flags(
         make_rulebook.README.read_text(), text
     )

@@ -1,21 +1,25 @@
 """Schemas use only keywords that the library which compiles them understands."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
 from fastjsonschema.draft07 import CodeGeneratorDraft07
+from jsonschema import Draft7Validator
+from referencing import Registry, Resource
 
 from report.model import record
 from report.model.count_lines import CountLine
 from report.terms.documents import ResultsError, validate
-from report.terms.schemas import SCHEMA_DIR
+from report.terms.schemas import SCHEMA_DIR, published, schema, schema_names
+from tests.hostile.valid_inputs import inputs
 from tests.places import ROOT
 
 FILES = sorted(path.name for path in SCHEMA_DIR.glob("*.schema.json"))
-OWN = {"countPairs", "notFlag"}
-WORDS = {"$schema", "$defs", "title", "description", "then", "else", *OWN}
+WORDS = {"$schema", "$id", "$defs", "title", "description", "then", "else"}
 KNOWN = WORDS | {"$ref", *CodeGeneratorDraft07({})._json_keywords_to_function}  # type: ignore[no-untyped-call]
 OF_NAMES = ("properties", "$defs", "dependencies")
 
@@ -33,10 +37,84 @@ def schemas_in(schema: Any) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("file", FILES)
 def test_no_keyword_is_ignored(file: str) -> None:
-    for schema in schemas_in(json.loads((SCHEMA_DIR / file).read_text())):
-        assert schema.keys() <= KNOWN
-        if "$ref" in schema:  # keywords next to it would be ignored
-            assert schema.keys() <= {"$ref", "description"}
+    for part in schemas_in(json.loads((SCHEMA_DIR / file).read_text())):
+        assert part.keys() <= KNOWN
+        if "$ref" in part:  # keywords next to it would be ignored
+            assert part.keys() <= {"$ref", "description"}
+
+
+@cache
+def by_ids(name: str) -> Draft7Validator:
+    """Return another program's validator, which finds all schemas by their $id."""
+    contents = [schema(other) for other in schema_names()]
+    found = [
+        (document["$id"], Resource.from_contents(document)) for document in contents
+    ]
+    return Draft7Validator(schema(name), registry=Registry().with_resources(found))
+
+
+@cache
+def alone(name: str) -> Draft7Validator:
+    """Return another program's validator of what `list schemas NAME` prints."""
+    return Draft7Validator(published(name))
+
+
+VALIDATORS = pytest.mark.parametrize("validator", [by_ids, alone])
+MATERIALS = (
+    *("run", "mix", "ab", "history", "google", "description", "answer"),
+    # Those that a run of fake engines makes first.
+    *(
+        pytest.param(m, marks=pytest.mark.slow)
+        for m in ("durability", "fleet", "shard")
+    ),
+)
+
+
+@pytest.mark.parametrize("name", schema_names())
+def test_a_schema_is_one_of_its_draft_with_an_id_of_its_own(name: str) -> None:
+    for document in (schema(name), published(name)):
+        Draft7Validator.check_schema(document)
+        assert document["$schema"] == Draft7Validator.META_SCHEMA["$id"]
+        assert re.fullmatch(rf"urn:kvmatrix:schema:{name}:[1-9]\d*", document["$id"])
+
+
+@VALIDATORS
+@pytest.mark.parametrize("material", MATERIALS)
+def test_other_programs_accept_every_kind_of_file(
+    validator: Callable[[str], Draft7Validator], material: str
+) -> None:
+    for part in inputs()[material].parts:
+        last = len(part.documents) - 1
+        for number in {*range(0, last, last // 10 + 1), last}:
+            name = part.schema_of(number).removesuffix(".schema.json")
+            validator(name).validate(part.documents[number])
+
+
+@VALIDATORS
+@pytest.mark.parametrize(
+    ("name", "keys", "value"),
+    [
+        ("measurement", ("timeline",), [[0, 1]]),
+        ("measurement", ("timeline",), [[1, 1, 1]]),
+        ("measurement", ("engine",), "A b"),
+        ("run", ("suite", "override"), {"driver": "x.so"}),
+    ],
+)
+def test_other_programs_refuse_what_ours_refuses(
+    validator: Callable[[str], Draft7Validator],
+    name: str,
+    keys: tuple[str, ...],
+    value: object,
+) -> None:
+    parts = {p.schema: p for p in inputs()["run"].parts}
+    valid = parts[f"{name}.schema.json"].documents[0]
+    document = inner = json.loads(json.dumps(valid))
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    assert not validator(name).is_valid(document)
+    with pytest.raises(ResultsError):
+        validate(document, name, "")
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.terms.limits import MOST_LEVELS
-from report.terms.schemas import SCHEMA_DIR
+from report.terms.schemas import published
 from tests.hostile.json_tokens import Path, text_of
 
 UNKNOWN = "unheard_of"
@@ -64,9 +64,8 @@ class Spot:
 
 @functools.cache
 def schema(file: str) -> dict[str, Any]:
-    """Return a schema of report/schema/."""
-    document: dict[str, Any] = json.loads((SCHEMA_DIR / file).read_text("utf-8"))
-    return document
+    """Return a schema by its file in report/schema/, with all that it refers to."""
+    return published(file.removesuffix(".schema.json"))
 
 
 def spots(rules: dict[str, Any], document: Any, file: str) -> tuple[Spot, ...]:
@@ -141,12 +140,10 @@ def _expanded(parts: list[Part]) -> tuple[Part, ...]:
 
 
 def _target(part: Part) -> Part:
-    name, _, pointer = part.rule["$ref"].partition("#")
-    file = name or part.file
-    rule = schema(file)
-    for word in pointer.strip("/").split("/"):
-        rule = rule[word] if word else rule
-    return Part(rule, file, part.certain)
+    rule = schema(part.file)
+    for word in part.rule["$ref"].removeprefix("#/").split("/"):
+        rule = rule[word]
+    return Part(rule, part.file, part.certain)
 
 
 def breaks(spot: Spot, do: str, token: str) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from report.terms.schemas import least_of_pairs
 from tests.hostile.json_tokens import TOKENS
 from tests.hostile.schema_walk import Spot
 
@@ -70,8 +71,8 @@ def _lengths(rule: dict[str, Any], value: Any) -> Iterator[str]:
         if word in rule:
             for n in _next_to(rule[word]):
                 yield json.dumps({f"k{i}": 1 for i in range(n)})
-    if "countPairs" in rule:
-        first, second = rule["countPairs"]
+    if least := least_of_pairs(rule.get("items")):
+        first, second = least
         for pair in ([first, second], [first - 1, second], [first, second - 1]):
             yield json.dumps([pair])
         yield from ("[[1]]", "[[1,2,3]]", "[[1,2.0]]", "[[2,1],[1,1]]", "[[5,5],[5,5]]")

@@ -1,20 +1,30 @@
 """Rewrite report/terms/rulebook.json from the answer of an executable to --describe.
 
-`python -m tests.support.make_rulebook` also rewrites the table of flags in
-configs/README.md.
+`python -m tests.support.make_rulebook` also rewrites what follows from it:
+report/schema/flags.schema.json and the table of flags in configs/README.md.
 """
 
 import json
 import subprocess
 
 from report.terms.rulebook import PATH, FlagRule
+from report.terms.schemas import SCHEMA_DIR
 from tests.places import BUILD, ROOT
 from tests.support.program import refuse_options
 
 README = ROOT / "configs/README.md"
+FLAGS_SCHEMA = SCHEMA_DIR / "flags.schema.json"
 _HEAD = "| Flag | Of | Meaning | Accepted | Default |\n|---|---|---|---|---|\n"
 
 _OF_ENGINE = ("unsupported",)
+# Words of every command line that are no flags of a benchmark: those of a crash test
+# (common/crash/crash_flags.cc), what the process is asked to do
+# (common/cli/parse_flags.cc), and the file of a plug-in.
+_OTHER_WORDS = (
+    *("crash_test", "trace", "phases", "crash_after", "cut_ns", "cut_end_ns"),
+    *("help", "helpfull", "version", "describe", "check", "driver"),
+)
+_IN_PLANS = {"settle"}  # although no scenario sets it
 
 
 def text() -> str:
@@ -43,6 +53,27 @@ def with_flags(readme: str, rulebook: str) -> str:
     return before + head + "\n".join(rows) + end + after
 
 
+def flags_schema(rulebook: str) -> str:
+    """Return the schema with the names that a rulebook leaves to no engine."""
+    flags = json.loads(rulebook)["common_flags"]
+    reserved = {flag["name"] for flag in flags if not flag["in_scenarios"]}
+    reserved = {*reserved, *_OTHER_WORDS} - _IN_PLANS
+    names = {
+        "reserved": ("that no configuration can set", reserved),
+        "of_all": ("of every executable", {*reserved, *(f["name"] for f in flags)}),
+    }
+    document = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": "urn:kvmatrix:schema:flags:1",
+        "title": "Names of flags that no engine can define; made from the rulebook",
+        "$defs": {
+            name: {"description": what, "enum": sorted(words)}
+            for name, (what, words) in names.items()
+        },
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
 def _row(entry: dict[str, object]) -> str:
     rule = FlagRule.of(entry)
     cells = (entry["group"], entry["help"], rule.accepted, json.dumps(rule.default))
@@ -58,4 +89,5 @@ def _table(name: str, entries: list[dict[str, object]]) -> str:
 if __name__ == "__main__":
     refuse_options(__doc__)
     PATH.write_text(text())
+    FLAGS_SCHEMA.write_text(flags_schema(text()))
     README.write_text(with_flags(README.read_text(), text()))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from report.terms.schemas import COMMON_FLAGS, RESERVED_FLAGS
+from report.terms.rulebook import FLAGS
+from report.terms.schemas import RESERVED_FLAGS
 from tests.places import BUILD, PATIENCE_S
 
 DRIVERS = BUILD / "drivers"
@@ -136,7 +137,7 @@ def test_a_driver_must_be_named(tmp_path: Path) -> None:
     assert "needs the path of a plug-in, also for --help: --driver" in result.stderr
 
 
-@pytest.mark.parametrize("name", sorted(RESERVED_FLAGS - COMMON_FLAGS))
+@pytest.mark.parametrize("name", sorted(RESERVED_FLAGS - FLAGS.keys()))
 def test_a_reserved_flag_is_one_that_an_executable_knows(
     tmp_path: Path, name: str
 ) -> None:
