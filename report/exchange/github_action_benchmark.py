@@ -1,67 +1,75 @@
 """The two documents for github-action-benchmark, one for each direction.
 
 All values of a file have one direction: `tool: customBiggerIsBetter` reads the
-throughput, `customSmallerIsBetter` the time per operation and the latencies.  An
-entry has name, unit, value, and the texts range and extra.  The action compares a
-value with that of the previous commit, by default with a limit of 200 %, and ignores
-the range: its charts are useful, its alerts are not verdicts.
+throughput, `customSmallerIsBetter` the time per operation, the latencies, processor
+time and counts.  An entry has name, unit, value, and the texts range and extra.  The
+action compares a value with that of the previous commit, by default with a limit of
+200 %, and ignores the range: its charts are useful, its alerts are not verdicts.  It
+divides by the previous value, so counts of 0 are left out.
+
+Of an A/B run, each side of a cell has its entries, by its rounds of the screen.
 
 Source: benchmark-action/github-action-benchmark, src/extract.ts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from report.exchange.exported_cells import ExportedCell, MedianRange, samples
-from report.model.run import Run
+from report.exchange.exported_cells import ExportedCell, Source, band, tracked
 from report.terms.text_table import json_text
 
 
-def render_bigger(run: Run) -> str:
+def render_bigger(source: Source) -> str:
     """Return the document for customBiggerIsBetter: operations per second."""
-    return _text([_entry(run, s, "", "ops/s", s.rate) for s in samples(run)])
+    return _text([_entry(source, s, "", "ops/s", s.rates) for s in tracked(source)])
 
 
-def render_smaller(run: Run) -> str:
-    """Return the document for customSmallerIsBetter: nanoseconds."""
+def render_smaller(source: Source) -> str:
+    """Return the document for customSmallerIsBetter: times and counts."""
     entries = []
-    for sample in samples(run):
-        entries.append(_entry(run, sample, " time", "ns/op", sample.time_ns))
+    for sample in tracked(source):
+        entries.append(_entry(source, sample, " time", "ns/op", sample.times_ns))
         for name, latency_ns in sample.latencies_ns:
-            entries.append(_latency(run, sample, name, latency_ns))
+            entries.append(_latency(source, sample, name, latency_ns))
+        for amount in sample.amounts:
+            if band(amount.values).median:
+                kind = f" {amount.stem.replace('-', ' ')}"
+                values, unit = amount.values, amount.of_each
+                entries.append(_entry(source, sample, kind, unit, values))
     return _text(entries)
 
 
 def _entry(
-    run: Run, sample: ExportedCell, kind: str, unit: str, band: MedianRange
+    source: Source, sample: ExportedCell, kind: str, unit: str, values: Sequence[float]
 ) -> Any:
-    count = len(sample.rates)
+    of = band(values)
     return {
         "name": f"{sample.name}{kind}",
         "unit": unit,
-        "value": band.median,
-        "range": f"± {band.reach:.3f}",
+        "value": of.median,
+        "range": f"± {of.reach:.12g}",
         "extra": "\n".join(
             (
-                f"median of {count}, {band.low:.3f} to {band.high:.3f}",
-                *_origin(run, sample),
+                f"median of {len(values)}, {of.low:.12g} to {of.high:.12g}",
+                *_origin(source, sample),
             )
         ),
     }
 
 
-def _latency(run: Run, sample: ExportedCell, name: str, latency_ns: float) -> Any:
+def _latency(source: Source, sample: ExportedCell, name: str, latency_ns: float) -> Any:
     return {
         "name": f"{sample.name} {name}",
         "unit": "ns",
         "value": latency_ns,
-        "extra": "\n".join(("one repetition", *_origin(run, sample))),
+        "extra": "\n".join(("one repetition", *_origin(source, sample))),
     }
 
 
-def _origin(run: Run, sample: ExportedCell) -> tuple[str, ...]:
-    return f"{sample.name.engine} {sample.engine_version}", f"run {run.plan.run}"
+def _origin(source: Source, sample: ExportedCell) -> tuple[str, ...]:
+    return f"{sample.cell.engine} {sample.engine_version}", f"run {source.plan.run}"
 
 
 def _text(entries: list[Any]) -> str:

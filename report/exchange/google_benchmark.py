@@ -3,7 +3,11 @@
 There is one entry for each repetition, and all entries of a cell have one name, so
 that compare.py can apply its U test to them.  `real_time` is the headline time per
 operation, `cpu_time` the CPU time per operation of all threads of the measured
-process (0 if unknown), `iterations` the number of operations.
+process (0 if unknown), `iterations` the number of operations.  Counts are what Google
+Benchmark calls user counters; those that were counted in processes of their own are
+medians.  Of an A/B run, names end in the stage and the side, and this compares them:
+
+  compare.py filters FILE /screen/a /screen/b
 
 A run does not record the host's name: `host_name` is a digest of the machine's
 identity, equal for two runs that may be compared.  Unknown values are left out.
@@ -16,13 +20,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from report.exchange.exported_cells import ExportedCell, samples
+from report.exchange.exported_cells import CPU, ExportedCell, Source, samples
 from report.foreign.google_json import SCHEMA
 from report.model.plan import started_at
-from report.model.run import Measurement, Run
 from report.terms.machine_facts import cpu_numbers, machine_key, usable_cpus
 from report.terms.text_table import json_text
 
@@ -34,18 +38,19 @@ _CACHE = re.compile(
 _SHIFTS = {"K": 10, "M": 20}
 
 
-def render(run: Run) -> str:
+def render(source: Source) -> str:
     """Return the document for compare.py and other readers of the format."""
+    cells = samples(source)
     entries = [
         _entry(sample, family, index)
-        for family, sample in enumerate(samples(run))
+        for family, sample in enumerate(cells)
         for index in range(len(sample.repetitions))
     ]
-    document = {"context": _context(run), "benchmarks": entries}
+    document = {"context": _context(source, cells), "benchmarks": entries}
     return json_text(document) + "\n"
 
 
-def _context(run: Run) -> dict[str, Any]:
+def _context(run: Source, cells: Sequence[ExportedCell]) -> dict[str, Any]:
     cpu, load = _part(run.environment, "cpu"), _part(run.environment, "load")
     machine = machine_key(run.plan.machine)
     governor, mhz = cpu.get("governor", _UNKNOWN), _number(cpu.get("mhz"))
@@ -63,7 +68,7 @@ def _context(run: Run) -> dict[str, Any]:
         "caches": _caches(cpu),
         "load_avg": [average for average in averages if average is not None],
         "library_version": f"method {run.plan.method}",
-        "library_build_type": "debug" if _is_debug(run) else "release",
+        "library_build_type": "debug" if _is_debug(cells) else "release",
         "json_schema_version": SCHEMA,
         # Additional context values must be strings.
         "run": run.plan.run,
@@ -90,8 +95,8 @@ def _caches(cpu: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _is_debug(run: Run) -> bool:
-    return any(m.assertions_live for m in run.measurements)
+def _is_debug(cells: Sequence[ExportedCell]) -> bool:
+    return any(m.assertions_live for cell in cells for m in cell.repetitions)
 
 
 def _part(environment: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -105,7 +110,7 @@ def _number(value: object) -> float | None:
 
 
 def _entry(sample: ExportedCell, family: int, index: int) -> dict[str, Any]:
-    m, name = sample.repetitions[index], str(sample.name)
+    m, name = sample.repetitions[index], sample.name
     entry = {
         "name": name,
         "family_index": family,
@@ -117,7 +122,7 @@ def _entry(sample: ExportedCell, family: int, index: int) -> dict[str, Any]:
         "threads": sample.threads,
         "iterations": m.ops,
         "real_time": sample.times_ns[index],
-        "cpu_time": _cpu_ns(m) / (m.ops or 1),
+        "cpu_time": m.cpu_ns_per_op or 0.0,
         "time_unit": "ns",
         "items_per_second": sample.rates[index],
     }
@@ -125,9 +130,11 @@ def _entry(sample: ExportedCell, family: int, index: int) -> dict[str, Any]:
     if size is not None and elapsed_ns:
         entry["bytes_per_second"] = size * 1e9 / elapsed_ns
     if sample.engine_version:
-        entry["label"] = f"{sample.name.engine} {sample.engine_version}"
+        entry["label"] = f"{sample.cell.engine} {sample.engine_version}"
+    for amount in sample.amounts:
+        if amount.name == CPU:  # which is cpu_time
+            continue
+        counter = f"{amount.name}_per_op" if amount.per_op else amount.name
+        values = amount.values
+        entry[counter] = statistics.median(values) if amount.counted else values[index]
     return entry
-
-
-def _cpu_ns(m: Measurement) -> int:
-    return (m.figure("cpu_user_ns") or 0) + (m.figure("cpu_system_ns") or 0)

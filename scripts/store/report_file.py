@@ -9,7 +9,7 @@ import click
 
 from report.durability.durability_folder import TRIALS, load_durability
 from report.durability.durability_plan import DURABILITY_PLAN
-from report.exchange.exported_cells import left_out
+from report.model.ab_run import AbRun
 from report.model.record import LINES
 from report.model.run import Run
 from report.terms.text_table import quiet_page, visible_line
@@ -33,13 +33,11 @@ _EXCHANGE = {
     "github-bigger": ("report.exchange.github_action_benchmark", "render_bigger"),
     "github-smaller": ("report.exchange.github_action_benchmark", "render_smaller"),
 }
-_AB_BENCHSTAT = "report.exchange.ab_benchstat"
 # For folders that contain ab.json.
 _AB_REPORTS = {
     "html": "report.page.ab_page",
     "md": "report.formats.ab_markdown",
     "csv": "report.formats.ab_csv",
-    "benchstat": _AB_BENCHSTAT,
 }
 # For folders that contain durability.json: module and function.
 _DURABILITY_REPORTS = {
@@ -72,12 +70,14 @@ def write_report(
     Raises ResultsError, OSError, CannotStart or click.UsageError.
     """
     lines = LINES
-    if (path / "ab.json").is_file():
+    if kind in _EXCHANGE and not (path / DURABILITY_PLAN).is_file():
+        text = _exchange(path, kind)
+    elif (path / "ab.json").is_file():
         text = _ab_report(path, kind)
     elif (path / DURABILITY_PLAN).is_file():
         text, lines = _durability_report(path, kind), TRIALS
     else:
-        text = _exchange(path, kind) if kind in _EXCHANGE else _report(path, kind, run)
+        text = _report(path, kind, run)
     if fault := _fault_of_lines(path / lines):
         name = visible_line(str(path / lines))
         click.echo(f"kvmatrix: warning: {name} {fault}", err=True)
@@ -111,7 +111,7 @@ def _ab_report(path: Path, kind: str) -> str:
     if kind not in _AB_REPORTS:
         raise click.UsageError(
             f"--format {kind}: not available for an A/B run; expected one of"
-            f" {', '.join(_AB_REPORTS)}"
+            f" {', '.join((*_AB_REPORTS, *_EXCHANGE))}"
         )
     # Imported here because it loads NumPy and SciPy, which slow down every start.
     from report.verdict.ab_judge import load_ab_run
@@ -119,8 +119,6 @@ def _ab_report(path: Path, kind: str) -> str:
 
     result = judge(load_ab_run(path))
     module = importlib.import_module(_AB_REPORTS[kind])
-    if kind in _EXCHANGE:
-        _print_left_out(path, module.left_out(result), len(result.run.cells))
     return str(module.render(result))
 
 
@@ -138,7 +136,15 @@ def _durability_report(path: Path, kind: str) -> str:
 
 def _exchange(path: Path, kind: str) -> str:
     """Return the run in another tool's format; print omitted cells to stderr."""
-    run = load_run(path)
+    # Imported here because it loads NumPy and SciPy, which slow down every start.
+    from report.exchange.exported_cells import left_out
+
+    if (path / "ab.json").is_file():
+        from report.verdict.ab_judge import load_ab_run
+
+        run: Run | AbRun = load_ab_run(path)
+    else:
+        run = load_run(path)
     _print_left_out(path, left_out(run), len(run.cells))
     module, function = _EXCHANGE[kind]
     return str(getattr(importlib.import_module(module), function)(run))

@@ -5,16 +5,19 @@ import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
+import fastjsonschema
 import pytest
 
-from report.exchange import ab_benchstat
-from report.exchange.benchstat import benchmark_name
+from report.exchange import benchstat
+from report.exchange.exported_cells import left_out
 from report.model.ab_plan import Failure
 from report.verdict.ab_judge import load_ab_run
-from report.verdict.ab_verdicts import judge
+from report.verdict.count_verdicts import COUNTED, TIMED
 from tests.builders import synthetic_ab, synthetic_records, synthetic_run
+from tests.formats.test_exchange_formats import BENCHER_SCHEMA, GITHUB_SCHEMA
 from tests.setup import other_programs
 from tests.support.command_line import CommandResult, call
 
@@ -166,7 +169,7 @@ def test_benchstat_compares_the_sides_of_an_ab_run(tmp_path: Path) -> None:
         check=True,
     ).stdout
     rows = [line for line in output.splitlines() if "/benchmark=fillseq/" in line]
-    (confirmed,) = [row for row in rows if "alpha" in row and "stage=confirm" in row]
+    confirmed, *_ = [row for row in rows if "alpha" in row and "stage=confirm" in row]
     assert "(p=0.000 n=30)" in confirmed
     assert "+10." in confirmed or "+11." in confirmed or "+9." in confirmed
     assert "benchmark=fillrandom/" in output
@@ -174,21 +177,137 @@ def test_benchstat_compares_the_sides_of_an_ab_run(tmp_path: Path) -> None:
 
 
 def test_rounds_of_a_cell_that_failed_later_are_not_used(tmp_path: Path) -> None:
-    result = judge(load_ab_run(synthetic_ab.write_ab_run(tmp_path / "ab")))
-    first, *rest = result.run.cells
+    run = load_ab_run(synthetic_ab.write_ab_run(tmp_path / "ab"))
+    first, *rest = run.cells
     failed = replace(first, failure=Failure("a", "wrong", "audit: 3 entries differ"))
-    result = replace(result, run=replace(result.run, cells=(failed, *rest)))
-    assert benchmark_name(rest[0].name) in ab_benchstat.render(result)
-    assert benchmark_name(first.name) not in ab_benchstat.render(result)
-    assert ab_benchstat.left_out(result) == (
-        f"{first.name}: side a: wrong: audit: 3 entries differ",
+    run = replace(run, cells=(failed, *rest))
+    assert benchstat.benchmark_name(rest[0].name) in benchstat.render(run)
+    assert benchstat.benchmark_name(first.name) not in benchstat.render(run)
+    assert left_out(run) == (f"{first.name}: side a: wrong: audit: 3 entries differ",)
+
+
+CELL = "alpha/baseline/fillseq"
+WRITTEN = {"a": 1_000_000, "b": 1_020_000}  # with what was deferred
+
+
+@pytest.fixture
+def counted(tmp_path: Path) -> Path:
+    """Return an A/B run whose side b writes 2 % more and has one more sync call."""
+
+    def change(line: dict[str, Any]) -> dict[str, Any]:
+        if "/".join(line[k] for k in ("engine", "scenario", "benchmark")) != CELL:
+            return line
+        at_once = WRITTEN[line["ab"]["side"]] - 200_000
+        deferred = {"cpu_ns": 0, "read_bytes": 0, "barriers": 0}
+        written = {"written_bytes": 200_000, "storage_written_bytes": 200_000}
+        return line | {"written_bytes": at_once, "deferred": {**deferred, **written}}
+
+    counts = [
+        synthetic_ab.count_line(CELL, side, number, sync_calls=calls)
+        for number in (1, 2, 3)
+        for side, calls in (("a", 10), ("b", 11))
+    ]
+    folder = tmp_path / synthetic_ab.AB_RUN_ID
+    synthetic_ab.write_ab_run(folder, counts=counts)
+    lines = folder / "measurements.jsonl"
+    changed = [change(json.loads(line)) for line in lines.read_text().splitlines()]
+    for line in changed:
+        line.pop("checksum", None)
+    lines.write_text(synthetic_run.json_lines(changed))
+    return folder
+
+
+def exported(folder: Path, kind: str) -> Any:
+    done = report(folder, "--format", kind)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def test_counts_of_both_sides_are_measures_of_bencher(counted: Path) -> None:
+    document = exported(counted, "bencher")
+    fastjsonschema.validate(BENCHER_SCHEMA, document)
+    for side, calls in (("a", 10), ("b", 11)):
+        measures = document[f"{CELL}/screen/{side}"]
+        assert measures["sync-calls"]["value"] == calls
+        assert measures["cpu-per-op"]["value"] > 0
+        assert {"throughput", "latency", "peak-rss-bytes"} <= measures.keys()
+    assert not any("confirm" in name for name in document)
+    a, b = (
+        document[f"{CELL}/screen/{side}"]["written-bytes-per-op"]["value"]
+        for side in "ab"
     )
+    assert b / a == pytest.approx(WRITTEN["b"] / WRITTEN["a"])
 
 
-def test_an_ab_run_without_a_round_ends_with_5(tmp_path: Path) -> None:
+def test_counts_of_both_sides_are_entries_of_github(counted: Path) -> None:
+    bigger = {e["name"]: e for e in exported(counted, "github-bigger")}
+    assert f"{CELL}/screen/b" in bigger
+    smaller = exported(counted, "github-smaller")
+    fastjsonschema.validate(GITHUB_SCHEMA, smaller)
+    entries = {e["name"]: e for e in smaller}
+    assert len(entries) == len(smaller)
+    calls = entries[f"{CELL}/screen/b sync calls"]
+    assert (calls["value"], calls["unit"]) == (11, "calls")
+    assert entries[f"{CELL}/screen/b written"]["unit"] == "B/op"
+    assert entries[f"{CELL}/screen/b peak rss"]["unit"] == "B"
+    assert entries[f"{CELL}/screen/b cpu"]["unit"] == "ns/op"
+
+
+def test_every_kind_of_count_is_a_counter_of_google(counted: Path) -> None:
+    entries = exported(counted, "google")["benchmarks"]
+    lines = (counted / "measurements.jsonl").read_text().splitlines()
+    (line,) = (
+        line
+        for line in map(json.loads, lines)
+        if f"{line['engine']}/{line['scenario']}/{line['benchmark']}" == CELL
+        and line["ab"] == {**line["ab"], "side": "b", "stage": "screen", "round": 1}
+        and line["ab"]["slot"] in (1, 0)
+    )
+    entry = next(e for e in entries if e["name"] == f"{CELL}/screen/b")
+    assert entry["written_bytes_per_op"] == WRITTEN["b"] / line["ops"]
+    assert (
+        entry["cpu_time"] == (line["cpu_user_ns"] + line["cpu_system_ns"]) / line["ops"]
+    )
+    assert entry["sync_calls"] == 11
+    recorded = {k.name for k in TIMED if k.keys[0] in line} | {k.name for k in COUNTED}
+    assert recorded <= {key.removesuffix("_per_op") for key in entry}
+
+
+@pytest.mark.slow
+def test_compare_py_compares_the_sides_of_an_ab_run(counted: Path) -> None:
+    file = counted.with_suffix(".json")
+    report(counted, "--format", "google", "-o", str(file))
+    words = ("--no-color", "filters", str(file), "/screen/a", "/screen/b")
+    command = [*other_programs.google_compare(), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"{CELL}[/screen/a vs. /screen/b]" in done.stdout
+
+
+def test_benchstat_sees_what_was_counted(counted: Path) -> None:
+    file = counted.with_suffix(".txt")
+    report(counted, "--format", "benchstat", "-o", str(file))
+    only = f"/engine:{CELL.split('/')[0]} /benchmark:{CELL.split('/')[2]}"
+    benchstat_csv = [str(other_programs.program("benchstat")), "-format", "csv"]
+    done = subprocess.run(
+        [*benchstat_csv, "-col", "/side", "-filter", only, str(file)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    tables = [table.splitlines() for table in done.stdout.split("\n\n")]
+    written = next(t for t in tables if any(",written-B/op," in row for row in t))
+    screen = next(row for row in written if "stage=screen" in row)
+    assert "+2.00%" in screen
+    calls = next(t for t in tables if any(",sync-calls," in row for row in t))
+    assert any("stage=count" in row and "10" in row and "11" in row for row in calls)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_ab_run_without_a_round_ends_with_5(tmp_path: Path, kind: str) -> None:
     folder = synthetic_ab.write_ab_run(tmp_path / synthetic_ab.AB_RUN_ID)
     (folder / "measurements.jsonl").write_text("")
-    done = report(folder, "--format", "benchstat")
+    done = report(folder, "--format", kind)
     assert done.returncode == 5, done.stdout
 
 

@@ -163,7 +163,7 @@ def test_most_repetitions_decide_that_a_cell_is_steady(tmp_path: Path) -> None:
     assert set(accepted.medians_ns) == {"alpha", "beta-tree"}
     assert texts(table_of(run, "Steady state"))[0][3] == "2 of 3"
     for cell in samples(run):
-        row = next(row for row in chart.rows if row.engine.name == cell.name.engine)
+        row = next(row for row in chart.rows if row.engine.name == cell.cell.engine)
         assert row.summary and min(cell.rates) == pytest.approx(row.summary.low)
 
 
