@@ -15,6 +15,7 @@ from report.model.ab_rule import CONFIRM, SCREEN
 from report.model.ab_run import AbCell, AbRun, Repetition, Side
 from report.model.count_lines import CountLine, cell_of_count
 from report.model.plan import CellName
+from report.model.record import passes_of
 from report.model.run import Cell, Measurement, Run
 from report.stats import latency
 from report.verdict.count_verdicts import COUNTED, TIMED, timed_count
@@ -203,15 +204,19 @@ def _side(
 def _recorded(repetitions: Sequence[Measurement]) -> Iterator[Amount]:
     """Yield processor time and the counts of timed lines.
 
-    A count that includes deferred work is a flow, and is divided by the operations.
+    A count that each pass adds to is divided by the operations of a pass.
     """
     times = [m.cpu_ns_per_op for m in repetitions]
     yield from _complete(CPU, "ns", True, times)
     for kind in TIMED:
-        is_flow = len(kind.keys) > 1
+        is_flow = kind.per_pass
         counts = [timed_count(m.record, kind) for m in repetitions]
         values = [
-            None if n is None or not m.ops else n / m.ops if is_flow else n
+            None
+            if n is None or not m.ops
+            else n * passes_of(m.record) / m.ops
+            if is_flow
+            else n
             for n, m in zip(counts, repetitions, strict=True)
         ]
         unit = "B" if kind.unit == "bytes" else kind.unit

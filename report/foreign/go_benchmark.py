@@ -4,13 +4,15 @@
     cpu: a processor
     BenchmarkGet/size=100-8   1000000   1234 ns/op   56 B/op   2 allocs/op
 
-Times per operation and rates of operations are read; other units are not compared.  The
+Times per operation and rates of operations are read.  Values of other units, such as
+B/op, are kept without a judgement; MB/s is left out because it is the rate again.  The
 output of `go test -json` has the same lines within its events.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Sequence
 
@@ -63,7 +65,8 @@ def results(lines: Sequence[str]) -> KeptResults:
         elif has_one(line) and (match := _LINE.search(line)):
             name = _named(package, match[1])
             try:
-                samples.add(name, _rate(match[3].split()))
+                words = match[3].split()
+                samples.add(name, _rate(words), more=_amounts(words))
             except ValueError as error:
                 samples.fail(name, f"line {number}: {error}")
     identity = {name: one_value(name, facts.get(name, {})) for name in _IDENTITY}
@@ -92,3 +95,15 @@ def _rate(words: Sequence[str]) -> float:
         if unit in values:
             return rate_of(float(values[unit]), 1.0, values[unit], unit)
     raise ValueError("no value before a unit of time or of rate")
+
+
+def _amounts(words: Sequence[str]) -> dict[str, float]:
+    """Return the values of other units."""
+    amounts = {}
+    for value, unit in zip(words[::2], words[1::2], strict=False):
+        if unit not in {*_UNITS, "MB/s"} and unit not in amounts:
+            try:
+                amounts[unit] = float(value)
+            except ValueError:
+                break  # the rest of a log
+    return {unit: value for unit, value in amounts.items() if math.isfinite(value)}

@@ -1,17 +1,25 @@
 """Reading Google Benchmark's JSON, with checks beyond schema/google.schema.json.
 
-Rates are by wall clock: iterations / real_time.  `items_per_second` is not used,
+Processor time is cpu_time; user counters are kept without a judgement.  Rates are by
+wall clock: iterations / real_time.  `items_per_second` is not used,
 because Google Benchmark divides by CPU time unless configured otherwise.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from report.foreign.kept_results import KeptResults, SampleCollector, moment_of, rate_of
+from report.foreign.kept_results import (
+    CPU_NS,
+    KeptResults,
+    SampleCollector,
+    moment_of,
+    rate_of,
+)
 from report.terms.documents import ResultsError, parse_foreign, validate
 from report.terms.machine_facts import lasting
 from report.terms.text_table import one_line
@@ -23,6 +31,11 @@ _PER_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 # Of the context: what must be equal in two files, and what varies from run to run.  A
 # container has another name each time.
 _IDENTITY = ("num_cpus", "library_build_type")
+# Numbers that are no user counters; the rates per second follow from the time.
+_OF_EVERY_ENTRY = (
+    *("family_index", "per_family_instance_index", "repetitions", "repetition_index"),
+    *("threads", "iterations", "real_time", "items_per_second", "bytes_per_second"),
+)
 _VARYING = (
     *("host_name", "mhz_per_cpu", "cpu_scaling_enabled", "aslr_enabled", "caches"),
     *("executable", "library_version"),
@@ -48,16 +61,21 @@ def _results(document: Mapping[str, Any]) -> KeptResults:
     """Return the content of a validated document, checked beyond its schema."""
     samples = SampleCollector()
     indexes: dict[str, list[int | None]] = {}
+    aggregates = 0
     for number, entry in enumerate(document["benchmarks"]):
         where = f"benchmarks.{number}"
         if _is_aggregate(entry, where):
+            aggregates += 1
             continue
         name = one_line(entry["name"])
         if reason := _failure(entry):
             samples.fail(name, reason)
             continue
-        samples.add(name, _rate(entry, where), UNIT)
+        samples.add(name, _rate(entry, where), UNIT, _amounts(entry))
         indexes.setdefault(name, []).append(_index(entry, where))
+    if aggregates and aggregates == len(document["benchmarks"]):
+        remedy = "measure with --benchmark_report_aggregates_only=false"
+        raise ValueError(f"it has only aggregates of repetitions; {remedy}")
     for name, numbers in indexes.items():
         _check_indexes(name, numbers)
     context = document.get("context", {})
@@ -113,6 +131,22 @@ def _rate(entry: Mapping[str, Any], where: str) -> float:
     time, unit = entry["real_time"], entry["time_unit"]
     seconds = float(time) / _PER_SECOND[unit]
     return rate_of(1.0, seconds, time, f"{where}.real_time")
+
+
+def _amounts(entry: Mapping[str, Any]) -> dict[str, float]:
+    """Return processor time and the user counters of a repetition."""
+    amounts = {
+        one_line(key): float(value)
+        for key, value in entry.items()
+        if key not in _OF_EVERY_ENTRY
+        and isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    }
+    cpu = amounts.pop("cpu_time", 0.0)
+    if (cpu_ns := cpu * 1e9 / _PER_SECOND[entry["time_unit"]]) > 0:
+        amounts[CPU_NS] = cpu_ns
+    return amounts
 
 
 def _index(entry: Mapping[str, Any], where: str) -> int | None:

@@ -40,6 +40,11 @@ def read(path: Path) -> KeptResults:
         is_go = any(map(go_benchmark.has_one, lines))
         if not is_go and _OF_GOOGLE.search(text):
             return google_json.read(path, content)
+    is_other = any(result_table.has_header(s) or stat_lines.has_one(s) for s in lines)
+    if is_other and any(map(go_benchmark.has_one, lines)):
+        number = next(n for n, s in enumerate(lines, 1) if go_benchmark.has_one(s))
+        problem = f"a {go_benchmark.KIND} among other results"
+        raise ResultsError(f"{path}: line {number}: {problem}; split the file")
     for recognises, results in (
         (result_table.has_header, result_table.results),
         (stat_lines.has_one, stat_lines.results),

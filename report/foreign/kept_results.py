@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from report.terms.documents import shown
 from report.terms.text_table import one_line
@@ -12,17 +13,22 @@ from report.terms.text_table import one_line
 # An operation shorter than a picosecond or longer than 30 years is not credible.
 _SHORTEST_S, _LONGEST_S = 1e-12, 1e9
 _FACT_CHARS = 200
+CPU_NS = "cpu_ns"  # the name of processor time among the amounts of a repetition
 
 
 @dataclass(frozen=True)
 class KeptSample:
     """The repetitions of one benchmark, in the order of the file.
 
-    `rates` are in `unit`, more is better.
+    `rates` are in `unit`, more is better.  `cpu_ns` has the processor time of an
+    operation in each, or nothing.  `amounts` are other values that each repetition has,
+    by name: whether less of them is better is unknown.
     """
 
     rates: tuple[float, ...]
     unit: str = "ops/s"
+    cpu_ns: tuple[float, ...] = ()
+    amounts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,11 +57,19 @@ class SampleCollector:
 
     def __init__(self) -> None:
         self._rates: dict[tuple[str, str], list[float]] = {}
+        self._more: dict[tuple[str, str], list[Mapping[str, float]]] = {}
         self.failed: dict[str, str] = {}
 
-    def add(self, name: str, rate: float, unit: str = "ops/s") -> None:
-        """Add one repetition of a benchmark."""
+    def add(
+        self,
+        name: str,
+        rate: float,
+        unit: str = "ops/s",
+        more: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
+        """Add one repetition of a benchmark; `more` has CPU_NS and other amounts."""
         self._rates.setdefault((name, unit), []).append(rate)
+        self._more.setdefault((name, unit), []).append(more)
 
     def fail(self, name: str, reason: str) -> None:
         """Record why a repetition of a benchmark has no rate."""
@@ -68,11 +82,15 @@ class SampleCollector:
         """
         if not self._rates and not self.failed:
             raise ValueError("it has no results of a benchmark")
-        return {
-            name: KeptSample(tuple(rates), unit)
-            for (name, unit), rates in self._rates.items()
-            if name not in self.failed
-        }
+        samples = {}
+        for (name, unit), rates in self._rates.items():
+            if name not in self.failed:
+                more = self._more[name, unit]
+                of_all = [key for key in more[0] if all(key in m for m in more)]
+                amounts = {key: tuple(m[key] for m in more) for key in of_all}
+                cpu_ns = amounts.pop(CPU_NS, ())
+                samples[name] = KeptSample(tuple(rates), unit, cpu_ns, amounts)
+        return samples
 
 
 def rate_of(number: float, seconds: float, written: object, what: str) -> float:

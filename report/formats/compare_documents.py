@@ -20,7 +20,7 @@ from report.verdict.run_changes import (
     NotComparable,
     RatePresence,
 )
-from report.words.compare_rows import note
+from report.words.compare_rows import amounts, note
 
 SCHEMA = 1
 _COLUMNS = (
@@ -35,6 +35,7 @@ _COLUMNS = (
 
 def document(compared: ComparedRuns, exit_code: int) -> dict[str, Any]:
     """Return the answer of `compare --format json`."""
+    unjudged, moved = amounts(compared)
     return {
         "schema": SCHEMA,
         "base": _source(compared.base),
@@ -52,6 +53,8 @@ def document(compared: ComparedRuns, exit_code: int) -> dict[str, Any]:
             for change in compared.builds
         ],
         "varied": [asdict(difference) for difference in compared.varied],
+        "unjudged": unjudged,
+        "moved": [asdict(difference) for difference in moved],
         "verdicts": {v.value: len(compared.of(v)) for v in Verdict},
         "standings": {s.value: len(compared.standing(s)) for s in RatePresence},
         "cells": [_cell(cell) for cell in compared.cells],

@@ -25,6 +25,7 @@ from report.words.compare_rows import (
     compared_cpu_row,
     compared_row,
     unchanged_builds_drift,
+    unjudged,
     varied,
 )
 from report.words.verdict_rows import VerdictRow, verdict_table
@@ -105,6 +106,8 @@ def header(compared: ComparedRuns) -> list[tuple[str, str]]:
     rows = [("machine", same)]
     if differs := varied(compared):
         rows.append(("differs", differs))
+    if amounts := unjudged(compared):
+        rows.append(("unjudged", amounts))
     if compared.is_of_itself:
         note = "both sides are the same measurements: a run compared with itself"
         rows.append(("note", note))

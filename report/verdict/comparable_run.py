@@ -6,7 +6,8 @@ carries everything that must be equal in both runs for its rates to be comparabl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import statistics
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from report.foreign.kept_results import KeptResults
@@ -52,6 +53,8 @@ class SampledCell:
     cpu_ns: tuple[float, ...] = ()
     noise: float | None = None
     durability: str = ""  # the class of its writes, with its proof; "" of reads
+    # Values that are not judged, by name, in files of other programs.
+    amounts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def has_default(self, flag: str, value: object) -> bool:
         """Return True if a flag is not set here, and would have this value if it was.
@@ -133,7 +136,11 @@ def of_run(run: Run) -> ComparableRun:
 def of_kept(name: str, kept: KeptResults) -> ComparableRun:
     """Return the cells of a file of another program."""
     cells = {
-        cell: SampledCell(cell, "", "ok", "", sample.rates, sample.unit)
+        cell: SampledCell(
+            *(cell, "", "ok", "", sample.rates, sample.unit),
+            cpu_ns=sample.cpu_ns,
+            amounts=sample.amounts,
+        )
         for cell, sample in kept.samples.items()
     }
     for cell, reason in kept.failed.items():
@@ -204,3 +211,20 @@ def _options(run: Run) -> tuple[str, ...]:
         if flag in FLAGS and flag not in PACES
     )
     return (f"--seed {run.plan.seed}", *options)
+
+
+def moved_amounts(
+    base: SampledCell, new: SampledCell, least: float
+) -> Iterator[tuple[str, float, float]]:
+    """Yield (name, base, new) of each amount that differs by the share `least`.
+
+    The values of base and new are medians; the repetitions do not overlap.
+    """
+    for name in base.amounts:
+        if name not in new.amounts:
+            continue
+        was, now = base.amounts[name], new.amounts[name]
+        medians = statistics.median(was), statistics.median(now)
+        is_apart = max(was) < min(now) or max(now) < min(was)
+        if is_apart and abs(medians[1] - medians[0]) >= least * abs(medians[0]):
+            yield (name, *medians)

@@ -9,7 +9,13 @@ from report.model.judgement import Judgement, Verdict
 from report.stats.two_run_decision import Limits
 from report.terms import numbers
 from report.terms.class_stamp import stamp_of_sides
-from report.verdict.run_changes import ComparedCell, ComparedRuns, RatePresence
+from report.verdict.comparable_run import moved_amounts
+from report.verdict.run_changes import (
+    ComparedCell,
+    ComparedRuns,
+    Difference,
+    RatePresence,
+)
 from report.words.verdict_rows import (
     OPS,
     Kind,
@@ -19,6 +25,7 @@ from report.words.verdict_rows import (
 )
 from report.words.verdict_words import MISSING
 
+_MOST_MOVED = 8  # amounts without a verdict, in the head of a table
 # The change of the medians is shown as well if it differs from the change by more.
 _NOTABLE_GAP = 0.01
 _LEAST_SHOWN = 0.001  # the last printed digit of a change
@@ -72,6 +79,30 @@ def varied(compared: ComparedRuns) -> str:
     """Return what differs between the runs as it does on one machine, or ""."""
     changes = [f"{d.what} {d.base} → {d.new}" for d in compared.varied]
     return f"{'; '.join(changes)}; that varies on one machine, too" if changes else ""
+
+
+def amounts(compared: ComparedRuns) -> tuple[list[str], list[Difference]]:
+    """Return the names of all amounts without a verdict, and those that moved."""
+    names: dict[str, None] = {}
+    moved = []
+    for cell in compared.cells:
+        if (base := cell.base) and (new := cell.new):
+            names |= dict.fromkeys(n for n in base.amounts if n in new.amounts)
+            for name, was, now in moved_amounts(base, new, compared.limits.threshold):
+                of = f"{name} of {cell.name}"
+                moved.append(Difference(of, f"{was:,.12g}", f"{now:,.12g}"))
+    return list(names), moved
+
+
+def unjudged(compared: ComparedRuns) -> str:
+    """Return which values have no verdict, and how they changed, or ""."""
+    names, moved = amounts(compared)
+    if not names:
+        return ""
+    changes = [f"{d.what} {d.base} → {d.new}" for d in moved[:_MOST_MOVED]]
+    if len(moved) > _MOST_MOVED:
+        changes.append(f"{len(moved) - _MOST_MOVED} more (--format json)")
+    return f"{', '.join(names)}; {'; '.join(changes) or 'none differs clearly'}"
 
 
 def _change_of_medians(cell: ComparedCell) -> float | None:

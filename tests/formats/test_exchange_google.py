@@ -253,7 +253,7 @@ def partly_numbered(document: Document) -> None:
 HOSTILE: dict[str, tuple[Callable[[Document], None], str]] = {
     "no list": (set_to("benchmarks", {}), "benchmarks: {} is not a list"),
     "empty": (set_to("benchmarks", []), "no results"),
-    "only aggregates": (only_aggregates, "no results"),
+    "only aggregates": (only_aggregates, "only aggregates"),
     "entry is text": (
         set_to("benchmarks", ["x"]),
         "benchmarks.0: 'x' is not an object",

@@ -297,7 +297,8 @@ CHANGES = {
     "another processor": (GO, "Some CPU", "Another CPU", 5),
     "another package": (GO, "example.org", "example.net", 0),
     "other processors": (GOOGLE, '"num_cpus": 2', '"num_cpus": 4', 5),
-    "another kind": (GO, GO, SECONDS + OLD_FORM, 5),
+    "another kind": (GO, GO, OLD_FORM, 5),
+    "two kinds in a file": (GO, GO, SECONDS + OLD_FORM, 2),
 }
 
 
