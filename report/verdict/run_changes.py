@@ -361,24 +361,20 @@ def _status_of(cell: SampledCell) -> str:
 
 def _beyond_unchanged(cells: Sequence[ComparedCell]) -> list[ComparedCell]:
     """Judge each cell also against all other cells with unchanged executables."""
-    for measure in ("judgement", "cpu"):
-        judged = {c.name: j for c in cells if (j := getattr(c, measure))}
-        moved = {
-            cell.name: as_share(abs(judged[cell.name].log_shift))
-            for cell in cells
-            if cell.same_build and cell.name in judged
-        }
-        for name, judgement in judged.items():
-            others = [share for cell, share in moved.items() if cell != name]
-            judged[name] = beyond_unchanged(judgement, others)
-        wall = measure == "judgement"
-        cells = [
-            replace(c, judgement=judged.get(c.name))
-            if wall
-            else replace(c, cpu=judged.get(c.name))
-            for c in cells
-        ]
-    return list(cells)
+    wall = _all_beyond({c.name: c.judgement for c in cells if c.judgement}, cells)
+    cpu = _all_beyond({c.name: c.cpu for c in cells if c.cpu}, cells)
+    return [replace(c, judgement=wall.get(c.name), cpu=cpu.get(c.name)) for c in cells]
+
+
+def _all_beyond(
+    judged: Mapping[str, Judgement], cells: Sequence[ComparedCell]
+) -> dict[str, Judgement]:
+    same = [c.name for c in cells if c.same_build and c.name in judged]
+    moved = {name: as_share(abs(judged[name].log_shift)) for name in same}
+    return {
+        name: beyond_unchanged(j, [share for c, share in moved.items() if c != name])
+        for name, j in judged.items()
+    }
 
 
 def _with_q(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:

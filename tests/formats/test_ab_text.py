@@ -316,7 +316,7 @@ def test_report_writes_the_page_into_the_folder(tmp_path: Path) -> None:
 
 def test_formats_that_cannot_show_two_builds_are_refused(tmp_path: Path) -> None:
     folder = synthetic_ab.write_ab_run(tmp_path / synthetic_ab.AB_RUN_ID)
-    done = CliRunner().invoke(main, ["report", str(folder), "--format", "google"])
+    done = CliRunner().invoke(main, ["report", str(folder), "--format", "cells"])
     assert done.exit_code == 2
     assert "html, md, csv" in done.output
 
