@@ -117,7 +117,7 @@ def ab_document(result: AbResult) -> dict[str, Any]:
         "command": run.plan.command,
         "exit": result.exit_code,
         "sides": {"a": _side(run.a), "b": _side(run.b)},
-        "rule": {**vars(run.plan.rule), "measures": list(run.plan.rule.measures)},
+        "rule": run.plan.rule.document(),
         "summary": {
             word: tally[word] for word in (*(v.value for v in Verdict), FAILED)
         },

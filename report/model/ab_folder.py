@@ -139,7 +139,7 @@ def ab_plan_document(plan: AbPlan) -> dict[str, Any]:
         "cells": [asdict(cell) for cell in plan.cells],
         "machine": dict(plan.machine),
         "same_build": plan.same_build,
-        "rule": asdict(plan.rule),
+        "rule": plan.rule.document(),
         "sides": {
             side: {
                 "label": plan.labels[side],
@@ -227,7 +227,7 @@ def rule_of(document: Document, location: Path) -> AbRule:
     The error rates were measured for exactly this rule, so a run may only change the
     number of rounds, and have the measures of its version.
     """
-    recorded, current = dict(document["rule"]), asdict(AbRule())
+    recorded, current = dict(document["rule"]), AbRule().document()
     recorded["measures"] = tuple(recorded.get("measures", (WALL,)))
     for key in current.keys() - {"screen_rounds", "confirm_rounds", "measures"}:
         if recorded[key] != current[key]:

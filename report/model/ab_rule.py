@@ -6,7 +6,7 @@ operation: 0.025 is 2.5 % slower.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 SCREEN, CONFIRM = "screen", "confirm"  # the stages
 # The measures of time that are judged, per operation: that of the clock, and that of
@@ -43,6 +43,10 @@ class AbRule:
     confidence: float = 0.95
     engine_alpha: float = 0.002
     measures: tuple[str, ...] = (WALL, CPU)
+
+    def document(self) -> dict[str, object]:
+        """Return the rule as a run records it."""
+        return {**asdict(self), "measures": list(self.measures)}
 
     def tests(self, suspects: int) -> int:
         """Return by what the limit of p of so many suspects or engines is divided."""
