@@ -66,7 +66,7 @@ def ab_plan(
         "same_build": same_build,
         "seed": seed,
         "command": "kvmatrix ab synthetic --a base --b new",
-        "rule": asdict(rule),
+        "rule": rule.document(),
         "suite": {**whole["suite"], "latency_repetitions": 0},
         "sides": sides,
         "scenarios": scenarios,
