@@ -230,7 +230,7 @@ def rule_of(document: Document, location: Path) -> AbRule:
     recorded, current = dict(document["rule"]), AbRule().document()
     recorded["measures"] = tuple(recorded.get("measures", (WALL,)))
     for key in current.keys() - {"screen_rounds", "confirm_rounds", "measures"}:
-        if recorded[key] != current[key]:
+        if recorded.setdefault(key, current[key]) != current[key]:
             problem = f"rule.{key} is {recorded[key]}, not {current[key]}"
             raise ResultsError(f"{location}: {problem}; this version uses another rule")
     return AbRule(**recorded)

@@ -43,10 +43,16 @@ class AbRule:
     confidence: float = 0.95
     engine_alpha: float = 0.002
     measures: tuple[str, ...] = (WALL, CPU)
+    # Of processor time, which has less noise: few cells are suspects by chance.
+    suspect_cpu_shift: float = 0.01
 
     def document(self) -> dict[str, object]:
         """Return the rule as a run records it."""
         return {**asdict(self), "measures": list(self.measures)}
+
+    def suspicious_shift(self, measure: str) -> float:
+        """Return the slowdown beyond which a cell can be a suspect by a measure."""
+        return self.suspect_cpu_shift if measure == CPU else self.suspect_shift
 
     def tests(self, suspects: int) -> int:
         """Return by what the limit of p of so many suspects or engines is divided."""

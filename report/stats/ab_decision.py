@@ -25,10 +25,10 @@ Flags = NDArray[np.bool_]
 _TARGET_EFFECT = 0.05  # the slowdown that pairs_needed would detect
 
 
-def suspects(a: Any, b: Any, rule: AbRule) -> tuple[Flags, Flags]:
+def suspects(a: Any, b: Any, rule: AbRule, measure: str = WALL) -> tuple[Flags, Flags]:
     """Return which cells the screen nominates as slower, and which as faster."""
-    change = shift(a, b)
-    slower = (p_slower(a, b) < rule.suspect_p) & (change > as_log(rule.suspect_shift))
+    change, least = shift(a, b), as_log(rule.suspicious_shift(measure))
+    slower = (p_slower(a, b) < rule.suspect_p) & (change > least)
     faster = (p_slower(b, a) < rule.bettered_p) & (
         change < -as_log(rule.bettered_shift)
     )

@@ -208,7 +208,7 @@ def suspects(run: AbRun) -> Suspects:
         a, b = stacked([cell.screen for cell in cells], measure)
         slower, faster = (
             frozenset(c.name for c, flag in zip(cells, flags, strict=True) if flag)
-            for flags in ab_decision.suspects(a, b, run.plan.rule)
+            for flags in ab_decision.suspects(a, b, run.plan.rule, measure)
         )
         by[measure] = slower, faster
     return Suspects(by, tuple(cell.name for cell in run.cells))
@@ -248,7 +248,7 @@ def _judge_cell(cell: AbCell, rule: AbRule, nominated: Suspects) -> CellResult:
     def tests(measure: str) -> Tests:
         slower, faster = nominated.among(cell.name, measure)
         most = max(slower, faster)
-        gate = rule.suspect_p, rule.suspect_shift
+        gate = rule.suspect_p, rule.suspicious_shift(measure)
         if rounds is not cell.screen:
             gate = rule.alpha / max(rule.tests(most), 1), rule.least_shift
         reason = _undecided(cell, rule, most, suspected=suspected)

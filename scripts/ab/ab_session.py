@@ -75,7 +75,8 @@ class AbSession(Session[AbPlan]):
             if all(engine.missing for engine in of.engines):
                 build_dir = self.sides[side].places.build_dir
                 reasons = why_missing(of.engines, f"--{side}", build_dir)
-                problem = "; ".join(["nothing can be measured", *reasons])
+                where = f"nothing can be measured on side {side}, {build_dir}"
+                problem = "; ".join([where, *reasons])
                 raise CannotStart(problem, NOT_COMPARABLE)
         name = new_name(self.runner.places.results, f"ab-{request.suite.name}")
         return paired(replace(plan_a, run=name), replace(plan_b, run=name), terms)

@@ -117,7 +117,7 @@ def measured(
     """Simulate both stages of `changes` changes."""
     cvs = {m: change.cvs(random, changes, m) for m in rule.measures}
     screen = {m: _screen(random, change, cvs[m], rule, m) for m in rule.measures}
-    flags = {m: ab_decision.suspects(*screen[m], rule) for m in rule.measures}
+    flags = {m: ab_decision.suspects(*screen[m], rule, m) for m in rule.measures}
     again = np.any(list(flags.values()), axis=(0, 1))
     confirm = {
         m: _confirm(random, change, cvs[m], again, rule, m) for m in rule.measures
