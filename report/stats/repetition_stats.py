@@ -6,10 +6,8 @@ Rates are in operations per second: more is better.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-from report.model.run import Cell, Measured
 
 
 @dataclass(frozen=True)
@@ -69,47 +67,3 @@ def noise(differences: Sequence[float], engine: str) -> Noise | None:
     ranked = sorted(differences)
     rank = -(-len(ranked) * 9 // 10)
     return Noise(ranked[rank - 1], ranked[-1], len(ranked), engine)
-
-
-@dataclass(frozen=True)
-class MeasuredTwice:
-    """The noise of a run, in which one engine is measured under two names.
-
-    The machine, the harness or chance causes it, never an engine.  `apart` has the
-    differences by (scenario, benchmark), shares (0.03 is 3 %), for the charts in which
-    both have a rate.
-    """
-
-    noise: Noise | None
-    apart: Mapping[tuple[str, str], float]
-
-    def share(self, scenario: str, benchmark: str) -> float | None:
-        """Return the difference that is noise in a chart, None if not measured.
-
-        It is the larger of the noise of the run and the difference in this chart.
-        """
-        if self.noise is None:
-            return None
-        return max(self.noise.share, self.apart.get((scenario, benchmark), 0.0))
-
-
-def measured_twice(run: Measured) -> MeasuredTwice:
-    """Return the noise over all controls of a run, which normally has one at most."""
-    titles = {engine.name: engine.title for engine in run.plan.engines}
-    controls = [engine for engine in run.plan.engines if engine.twin_of]
-    apart: dict[tuple[str, str], float] = {}
-    for control in controls:
-        for scenario, benchmark in run.plan.charts:
-            first, second = (
-                _summary(run.cell(name, scenario.name, benchmark))
-                for name in (control.twin_of, control.name)
-            )
-            if first and second:
-                chart = (scenario.name, benchmark)
-                apart[chart] = max(difference(first, second), apart.get(chart, 0.0))
-    names = ", ".join(dict.fromkeys(titles[c.twin_of] for c in controls))
-    return MeasuredTwice(noise(list(apart.values()), names), apart)
-
-
-def _summary(cell: Cell | None) -> Summary | None:
-    return summarize(cell.rates) if cell else None

@@ -21,7 +21,7 @@ from report.model.plan import CellName
 from report.stats import ab_decision, repetition_stats
 from report.stats.ab_decision import Tests, has, stacked
 from report.terms import numbers
-from report.verdict.agreement import Evidence, believed
+from report.verdict.agreement import Circumstances, believed
 from report.verdict.count_verdicts import CountResult, count_results
 
 # With fewer cells, a single one can move the result of the engine.
@@ -298,8 +298,8 @@ def _believed_cell(
     """Return a cell without the verdicts that its other measures contradict."""
     if cell.judgement is None:
         return cell
-    evidence = Evidence(counts, cell.disturbed, cell.processes, same)
-    wall, cpu = believed(cell.judgement, cell.cpu, evidence)
+    known = Circumstances(counts, cell.disturbed, cell.processes, same)
+    wall, cpu = believed(cell.judgement, cell.cpu, known)
     return replace(cell, judgement=wall, cpu=cpu)
 
 
@@ -320,8 +320,8 @@ def _judge_engines(
         wall, cpu = _judge_engine(run, engine, cells, len(tested))
         own = [count for count in counts if count.cell.engine == engine]
         screens = [r for cell in cells for r in cell.screen]
-        evidence = Evidence(own, *_disturbed(screens), engine in same)
-        results.append(EngineResult(engine, len(cells), *believed(wall, cpu, evidence)))
+        known = Circumstances(own, *_disturbed(screens), engine in same)
+        results.append(EngineResult(engine, len(cells), *believed(wall, cpu, known)))
     return tuple(results)
 
 

@@ -19,7 +19,7 @@ _SAME_LIBRARY = "both sides have the same library of the engine"
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Circumstances:
     """What is known of the rounds of a cell or an engine beside their times.
 
     `disturbed` counts processes that other programs disturbed, among all `processes`.
@@ -50,14 +50,14 @@ class Evidence:
 
 
 def believed(
-    wall: Judgement, cpu: Judgement | None, evidence: Evidence
+    wall: Judgement, cpu: Judgement | None, known: Circumstances
 ) -> tuple[Judgement, Judgement | None]:
     """Return both judgements, inconclusive where the evidence contradicts them."""
-    agreeing = None if evidence.is_same_work else cpu
-    if cpu and evidence.is_same_work:
+    agreeing = None if known.is_same_work else cpu
+    if cpu and known.is_same_work:
         cpu = _doubted(cpu, f"{_SAME_LIBRARY}, which executes as many instructions")
-    if evidence.doubt and not _agree(wall.verdict, agreeing, evidence):
-        reason = f"{evidence.doubt}, and neither processor time nor counts agree"
+    if known.doubt and not _agree(wall.verdict, agreeing, known):
+        reason = f"{known.doubt}, and neither processor time nor counts agree"
         wall = _doubted(wall, reason)
     return wall, cpu
 
@@ -68,10 +68,10 @@ def _doubted(judgement: Judgement, reason: str) -> Judgement:
     return replace(judgement, verdict=Verdict.INCONCLUSIVE, reason=reason)
 
 
-def _agree(verdict: Verdict, cpu: Judgement | None, evidence: Evidence) -> bool:
+def _agree(verdict: Verdict, cpu: Judgement | None, known: Circumstances) -> bool:
     """Return True if processor time or a count moved in the direction of a verdict."""
     slower = verdict is Verdict.REGRESSED
-    if evidence.moved(MORE if slower else LESS):
+    if known.moved(MORE if slower else LESS):
         return True
     if cpu is None or cpu.log_low is None or cpu.log_high is None:
         return False

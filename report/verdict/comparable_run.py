@@ -20,6 +20,7 @@ from report.terms import titles
 from report.terms.class_stamp import stamps_of
 from report.terms.machine_facts import ALLOTTED, lasting, varying
 from report.terms.rulebook import FLAGS, PACES, Flags, option_text
+from report.trust import control
 
 # (seed, operations): where both are equal, the digests must be equal too.
 Work = tuple[int, int]
@@ -102,7 +103,7 @@ def of_run(run: Run) -> ComparableRun:
     """Return all cells of a run's plan, with or without a rate."""
     engines = {engine.name: engine for engine in run.plan.engines}
     scenarios = {scenario.name: scenario for scenario in run.plan.scenarios}
-    twice = repetition_stats.measured_twice(run)
+    twice = control.measured_twice(run)
     cells = {}
     for name, cell in run.cells.items():
         scenario = scenarios[name.scenario]

@@ -14,6 +14,7 @@ from report.model.plan import Engine, Scenario
 from report.model.run import DISPUTED, FAILURES, Run
 from report.stats import repetition_stats
 from report.terms import titles
+from report.trust import control
 from report.verdict import chart_row, eligibility
 from report.verdict.chart_row import HARNESS_BOUND_RATIO, Row
 from report.verdict.contest import Contests
@@ -205,7 +206,7 @@ def compare(run: Run) -> Comparison:
     )
     ranked = [engine for engine in run.plan.engines if engine.ranked]
     standings = tuple(_standing(engine, charts) for engine in ranked)
-    return Comparison(charts, standings, repetition_stats.measured_twice(run).noise)
+    return Comparison(charts, standings, control.measured_twice(run).noise)
 
 
 def by_scenario(charts: Sequence[Chart]) -> list[tuple[Scenario, list[Chart]]]:

@@ -15,7 +15,7 @@ from report.model.judgement import Judgement, Verdict
 from report.model.run import Run
 from report.stats.shifts import as_share
 from report.stats.two_run_decision import Limits, beyond_unchanged, judge
-from report.verdict.agreement import Evidence, believed
+from report.verdict.agreement import Circumstances, believed
 from report.verdict.comparable_run import ComparableRun, SampledCell, of_run
 
 _CELLS = "cells"
@@ -322,8 +322,8 @@ def _compared(
         was, now = ([1e9 / ns for ns in side.cpu_ns] for side in (base, new))
         cpu = judge(was, now, None, limits)
     disturbed, processes = base.disturbed + new.disturbed, len(base.rates + new.rates)
-    evidence = Evidence((), disturbed, processes, same=False)
-    wall, cpu = believed(wall, cpu, evidence)
+    known = Circumstances((), disturbed, processes, same=False)
+    wall, cpu = believed(wall, cpu, known)
     return replace(cell, judgement=wall, cpu=cpu)
 
 

@@ -75,12 +75,15 @@ def _one_test(cv: float, rounds: int, noise: Noise) -> Iterator[object]:
 def whole_changes() -> Iterator[Sequence[object]]:
     """Yield rows of the rates of changes of 60 cells and of fewer."""
     for slower, effect in ((0, 0.0), (1, 0.05), (1, 0.10)):
+        label = f"60 cells, one {_percent(effect)} slower" if slower else "60 cells"
         for cv in (*_CVS, None):
-            change = Change(cv=cv, slower_cells=slower, effect=effect)
-            yield _whole(
-                change,
-                f"60 cells, one {_percent(effect)} slower" if slower else "60 cells",
-            )
+            yield _whole(Change(cv=cv, slower_cells=slower, effect=effect), label)
+        for cpu_cv in (0.01, 0.05):
+            change = Change(cv=0.2, slower_cells=slower, effect=effect, cpu_cv=cpu_cv)
+            yield _whole(change, label)
+        if slower:
+            change = Change(slower_cells=slower, effect=effect, only_waits=True)
+            yield _whole(change, f"{label}, which only waits")
     for engines, per_engine in ((1, 1), (1, 2), (2, 3), (1, 12)):
         for cv in (0.03, 0.08):
             change = Change(engines, per_engine, cv=cv)
@@ -94,7 +97,8 @@ def _whole(change: Change, label: str) -> Sequence[object]:
     changes = simulated(_SEED, change, _CHANGES)
     power = recall(changes, change) if change.slower_cells else ""
     pairs = f"{changes.pairs.mean():.0f}"
-    return label, _percent(change.cv), false_alarms(changes, change), power, pairs
+    cvs = _percent(change.cv), _percent(change.cpu_cv)
+    return label, *cvs, false_alarms(changes, change), power, pairs
 
 
 def engines() -> Iterator[Sequence[object]]:
@@ -158,7 +162,8 @@ if __name__ == "__main__":
     heads = "5 % slower: found", "10 %", "95 % interval contains 0"
     print_table(("noise", "CV", "pairs", *alarms, *heads), one_test())
     print(f"{_CHANGES} changes:\n")
-    print_table(("change", "CV", "any false alarm", "found", "pairs"), whole_changes())
+    heads = "CV", "CV of processor time", "any false alarm", "found", "pairs"
+    print_table(("change", *heads), whole_changes())
     print(f"{_ENGINES} changes:\n")
     heads = "by the engine", "each cell", "other engines: false alarm"
     print_table(("engine slower by", "CV", *heads), engines())
