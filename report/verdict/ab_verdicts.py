@@ -22,7 +22,7 @@ from report.stats import ab_decision, repetition_stats
 from report.stats.ab_decision import Tests, has, stacked
 from report.terms import numbers
 from report.verdict.agreement import Circumstances, believed
-from report.verdict.count_verdicts import CountResult, count_results
+from report.verdict.count_verdicts import INSTRUCTIONS, CountResult, count_results
 
 # With fewer cells, a single one can move the result of the engine.
 LEAST_CELLS_OF_AN_ENGINE = 4
@@ -298,9 +298,15 @@ def _believed_cell(
     """Return a cell without the verdicts that its other measures contradict."""
     if cell.judgement is None:
         return cell
-    known = Circumstances(counts, cell.disturbed, cell.processes, same)
+    known = Circumstances(cell.disturbed, cell.processes, same, *_verdicts(counts))
     wall, cpu = believed(cell.judgement, cell.cpu, known)
     return replace(cell, judgement=wall, cpu=cpu)
+
+
+def _verdicts(counts: Sequence[CountResult]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the verdicts on all counts, and those on instructions."""
+    executed = (c.verdict for c in counts if c.name == INSTRUCTIONS)
+    return frozenset(c.verdict for c in counts), frozenset(executed)
 
 
 def _judge_engines(
@@ -320,7 +326,8 @@ def _judge_engines(
         wall, cpu = _judge_engine(run, engine, cells, len(tested))
         own = [count for count in counts if count.cell.engine == engine]
         screens = [r for cell in cells for r in cell.screen]
-        known = Circumstances(own, *_disturbed(screens), engine in same)
+        disturbed = _disturbed(screens)
+        known = Circumstances(*disturbed, engine in same, *_verdicts(own))
         results.append(EngineResult(engine, len(cells), *believed(wall, cpu, known)))
     return tuple(results)
 

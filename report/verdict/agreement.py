@@ -7,11 +7,9 @@ time or counts agree.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from report.model.judgement import LESS, MORE, SAME, Judgement, Verdict
-from report.verdict.count_verdicts import INSTRUCTIONS, CountResult
 
 # The share of disturbed processes from which wall time alone is not believed.
 MOSTLY_DISTURBED = 0.9
@@ -22,14 +20,16 @@ _SAME_LIBRARY = "both sides have the same library of the engine"
 class Circumstances:
     """What is known of the rounds of a cell or an engine beside their times.
 
+    `counts` has the verdicts on all counts, `instructions` those on instructions.
     `disturbed` counts processes that other programs disturbed, among all `processes`.
     `same` is true if the library of the engine is the same on both sides.
     """
 
-    counts: Sequence[CountResult]
     disturbed: int
     processes: int
-    same: bool
+    same: bool = False
+    counts: frozenset[str] = frozenset()
+    instructions: frozenset[str] = frozenset()
 
     @property
     def doubt(self) -> str:
@@ -41,12 +41,7 @@ class Circumstances:
     @property
     def is_same_work(self) -> bool:
         """True if one library is known to execute as many instructions as before."""
-        executed = [c.verdict for c in self.counts if c.name == INSTRUCTIONS]
-        return self.same and bool(executed) and set(executed) == {SAME}
-
-    def moved(self, verdict: str) -> bool:
-        """Return True if a count has a verdict, such as MORE."""
-        return any(count.verdict == verdict for count in self.counts)
+        return self.same and self.instructions == {SAME}
 
 
 def believed(
@@ -71,7 +66,7 @@ def _doubted(judgement: Judgement, reason: str) -> Judgement:
 def _agree(verdict: Verdict, cpu: Judgement | None, known: Circumstances) -> bool:
     """Return True if processor time or a count moved in the direction of a verdict."""
     slower = verdict is Verdict.REGRESSED
-    if known.moved(MORE if slower else LESS):
+    if (MORE if slower else LESS) in known.counts:
         return True
     if cpu is None or cpu.log_low is None or cpu.log_high is None:
         return False

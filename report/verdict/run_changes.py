@@ -322,8 +322,7 @@ def _compared(
         was, now = ([1e9 / ns for ns in side.cpu_ns] for side in (base, new))
         cpu = judge(was, now, None, limits)
     disturbed, processes = base.disturbed + new.disturbed, len(base.rates + new.rates)
-    known = Circumstances((), disturbed, processes, same=False)
-    wall, cpu = believed(wall, cpu, known)
+    wall, cpu = believed(wall, cpu, Circumstances(disturbed, processes))
     return replace(cell, judgement=wall, cpu=cpu)
 
 
