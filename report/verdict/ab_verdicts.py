@@ -326,8 +326,7 @@ def _judge_engines(
         wall, cpu = _judge_engine(run, engine, cells, len(tested))
         own = [count for count in counts if count.cell.engine == engine]
         screens = [r for cell in cells for r in cell.screen]
-        disturbed = _disturbed(screens)
-        known = Circumstances(*disturbed, engine in same, *_verdicts(own))
+        known = Circumstances(*_disturbed(screens), engine in same, *_verdicts(own))
         results.append(EngineResult(engine, len(cells), *believed(wall, cpu, known)))
     return tuple(results)
 
