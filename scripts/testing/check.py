@@ -47,7 +47,7 @@ def python_files() -> list[Path]:
 
 def shell_files() -> list[Path]:
     """Return the paths of all bash scripts, relative to the repository."""
-    candidates = [*(ROOT / "scripts").rglob("*"), ROOT / ".ci" / "run"]
+    candidates = [*(ROOT / "scripts").rglob("*"), *(ROOT / ".ci").iterdir()]
     return sorted(
         path.relative_to(ROOT)
         for path in candidates
@@ -95,6 +95,14 @@ CHECKS = (
     Check("mypy", lambda: _run("mypy", "--no-error-summary")),
     Check("budgets", _budgets),
     Check("bash -n", _shell),
+    # The workflows of GitHub, here and in the example of an engine's repository.
+    Check(
+        "zizmor",
+        lambda: _run(
+            *("zizmor", "--offline", "--quiet", "--persona", "auditor"),
+            *(".github", "tests/out_of_tree/.github"),
+        ),
+    ),
 )
 
 
