@@ -21,10 +21,18 @@ class Step:
     outputs: dict[str, str]  # $GITHUB_OUTPUT and $GITHUB_ENV
 
 
-def blocks(workflow: Path) -> dict[str, str]:
-    """Return the run: blocks of a workflow by the name of their step."""
+def jobs(workflow: Path) -> dict[str, str]:
+    """Return the text of each job of a workflow."""
+    text = workflow.read_text().split("\njobs:\n")[1]
+    parts = re.split(r"^  ([\w-]+):\n", text, flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def blocks(workflow: Path, job: str = "") -> dict[str, str]:
+    """Return the run: blocks of a workflow, or of a job, by the name of their step."""
     scripts, name = {}, ""
-    lines = workflow.read_text().splitlines()
+    text = jobs(workflow)[job] if job else workflow.read_text()
+    lines = text.splitlines()
     for index, line in enumerate(lines):
         if match := re.match(r" *- name: (.*)", line):
             name = match[1]

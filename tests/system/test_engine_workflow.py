@@ -83,7 +83,7 @@ class Runner:
             **{"AB_OPTIONS": AB_OPTIONS, "FAIL_ON": "regression"},
         }
         done = {}
-        for name, block in blocks(FOLDER / "engine.yml").items():
+        for name, block in blocks(FOLDER / "engine.yml", "compare").items():
             done[name] = run_step(block, self.folder, **env)
             env |= {k.upper(): v for k, v in done[name].outputs.items()}
             if done[name].code:
@@ -117,7 +117,7 @@ def test_a_commit_that_changes_no_code_passes(runner: Runner) -> None:
     before = runner.git("rev-parse", "HEAD")
     last, steps = runner.push(before, runner.commit("README.md", "# out", "# Out"))
     assert last.code == 0, last.output
-    assert list(steps) == list(blocks(FOLDER / "engine.yml"))
+    assert list(steps) == list(blocks(FOLDER / "engine.yml", "compare"))
     assert "libmine-dev" in steps["Install the engine's packages"].output
     assert "| suites | 100% tests passed, 0 tests failed out of 6 |" in runner.summary
     assert "| base against new | passed: the builds are identical |" in runner.summary
