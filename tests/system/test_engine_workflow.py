@@ -70,33 +70,26 @@ class Runner:
         self.git("commit", "--quiet", "-m", "change")
         return self.git("rev-parse", "HEAD")
 
-    def run(self, job: str = "compare", **event: str) -> tuple[Step, dict[str, Step]]:
-        """Run the steps of a job; return the last, and all by name."""
+    def push(self, before: str, new: str) -> tuple[Step, dict[str, Step]]:
+        """Run the steps of a push; return the last, and the others by name."""
         programs = put_programs(self.folder / "bin", {"apt-get": f"echo {'$*'}"})
         (self.folder / "summary.md").write_text("")
         env = {
             "PATH": f"{programs}:{os.environ['PATH']}",
             "GITHUB_STEP_SUMMARY": str(self.folder / "summary.md"),
             **{"PACKAGES": "libmine-dev", "FOLDER": "bench", "ENGINE": ""},
-            **{
-                "CMAKE_OPTIONS": "-DONE='1 2' -DTWO=2",
-                "SUITE": "quick",
-                "MINUTES": "7",
-            },
-            **{"AB_OPTIONS": AB_OPTIONS, "FAIL_ON": "regression", "HISTORY": "true"},
-            **{"CALL": "one", "MEASURED": "all", "ATTEMPT": "1", **event},
+            **{"CMAKE_OPTIONS": "-DONE='1 2' -DTWO=2", "SUITE": "quick"},
+            **{"MINUTES": "7", "AB_OPTIONS": AB_OPTIONS, "FAIL_ON": "regression"},
+            **{"HISTORY": "true", "CALL": "one", "MEASURED": "all", "ATTEMPT": "1"},
+            **{"EVENT": "push", "BEFORE": before, "GITHUB_SHA": new},
         }
         done = {}
-        for name, block in blocks(FOLDER / "engine.yml", job).items():
+        for name, block in blocks(FOLDER / "engine.yml", "compare").items():
             done[name] = run_step(block, self.folder, **env)
             env |= {k.upper(): v for k, v in done[name].outputs.items()}
             if done[name].code:
                 break
         return done[name], done
-
-    def push(self, before: str, new: str) -> tuple[Step, dict[str, Step]]:
-        """Run the steps of a push."""
-        return self.run(EVENT="push", BEFORE=before, GITHUB_SHA=new)
 
 
 @pytest.fixture
@@ -145,6 +138,8 @@ def test_a_slower_commit_fails_and_the_gate_is_tested(runner: Runner) -> None:
     assert re.search(f"▼ regressed +{slower}", last.output)
     [page] = (runner.folder / "results").glob("*/report.html")
     assert page.stat().st_size > 0
+    [entry] = (runner.folder / "results/history").iterdir()
+    assert new[:12] in entry.read_text()
 
 
 def test_a_commit_that_breaks_an_answer_fails_its_suite(runner: Runner) -> None:
@@ -157,16 +152,3 @@ def test_a_commit_that_breaks_an_answer_fails_its_suite(runner: Runner) -> None:
     assert [path.name for path in (runner.folder / "results").iterdir()] == [
         "summary.md"
     ]
-
-
-def test_a_night_is_kept_in_the_history_and_shown(runner: Runner) -> None:
-    new = runner.git("rev-parse", "HEAD")
-    last, _ = runner.run(EVENT="schedule", GITHUB_SHA=new)
-    assert last.code == 0, last.output
-    (runner.folder / "results").rename(runner.folder / "run")
-    last, _ = runner.run("history")
-    assert last.code == 0, last.output
-    [entry] = (runner.folder / "kept/history").iterdir()
-    assert new[:12] in entry.read_text()
-    assert new[:12] in (runner.folder / "kept/page/index.html").read_text()
-    assert "## History" in runner.summary

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import synthetic_history
 from tests.places import ROOT
 from tests.setup.provisioning import put_programs
 from tests.support.workflow import FOLDER, Step, blocks, run_step
@@ -215,6 +216,18 @@ def test_entries_are_added_and_shown(workspace: Path) -> None:
     assert done.code == 0, done.output
     assert f"--output {workspace}/kept/page/index.html" in done.output
     assert "```text\npage\n```" in (workspace / "summary.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_page_of_a_real_history_is_made(workspace: Path) -> None:
+    (workspace / "kvmatrix/scripts/kvmatrix").symlink_to(ROOT / "scripts/kvmatrix")
+    entries = synthetic_history.history(12)
+    synthetic_history.write(workspace / "run/history", entries)
+    for name in ("Add the run", "Make the page"):
+        done = step(name, workspace, "history")
+        assert done.code == 0, done.output
+    assert "<html" in (workspace / "kept/page/index.html").read_text()
+    assert "\n## History\n" in (workspace / "summary.md").read_text()
 
 
 @pytest.mark.parametrize(("code", "expected"), [(5, 0), (2, 2)])

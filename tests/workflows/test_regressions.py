@@ -36,6 +36,14 @@ def test_paths_are_absolute_so_that_work_trees_share_the_cache(tmp_path: Path) -
     assert text.count("path: build/ci/history\n") == 3
 
 
+def test_a_merge_queue_compares_what_it_merges_onto(repository: Repository) -> None:
+    base, new = repository.commit("honest"), repository.commit("slower")
+    env = {"EVENT": "merge_group", "GITHUB_SHA": new}
+    assert step("Which commits", repository.root, **env).code == 2
+    done = step("Which commits", repository.root, **env, QUEUE_BASE=base)
+    assert done.outputs == {"base": base, "new": new}, done.output
+
+
 def test_manual_runs_do_not_change_the_history_of_main() -> None:
     caching = [
         name for name, job in jobs(WORKFLOW).items() if "actions/cache/save@" in job
