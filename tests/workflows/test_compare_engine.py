@@ -22,7 +22,7 @@ while [ "$1" != -B ] && [ "$#" -gt 1 ]; do shift; done
 [ "$1" != -B ] || { mkdir -p "$2/drivers" && cp CMakeLists.txt "$2/drivers"; }
 """
 CTEST = """
-[ -z "$SUITE_FAILS" ] || { printf '\\t  1 - suite_journal (Failed)\\n'; exit 8; }
+[ -z "$SUITE_FAILS" ] || { printf "\\t  1 - suite_journal's (Failed)\\n"; exit 8; }
 echo '100% tests passed, 0 tests failed out of 6'
 """
 KVMATRIX = """
@@ -51,6 +51,7 @@ class Lab:
         path = self.folder / "engine" / folder
         path.mkdir(parents=True, exist_ok=True)
         (path / "CMakeLists.txt").write_text(text)
+        (path / "other.toml").write_text("")
         (path / "kvmatrix.toml").write_text('[[engine]]\nname = "journal"\n')
         self.git("add", "-A")
         self.git("commit", "--quiet", "-m", text)
@@ -113,7 +114,7 @@ def test_a_folder_is_one_word_of_the_build(lab: Lab, folder: str) -> None:
     assert not list(lab.folder.rglob("PWNED"))
 
 
-@pytest.mark.parametrize("engines", ["journal,*", "$(touch PWNED)"])
+@pytest.mark.parametrize("engines", ["journal,*", "$(touch PWNED)", "journal\nx"])
 def test_an_unknown_engine_is_refused(lab: Lab, engines: str) -> None:
     lab.commit("one")
     lab.commit("two")
@@ -137,7 +138,8 @@ def test_a_base_that_does_not_build_loses_nothing_of_the_new_commit(
     summary = (lab.folder / "summary.md").read_text()
     assert f"| build base | not compared: the base, {base[:12]}, " in summary
     if suite_fails:
-        assert f"::error title=kvmatrix::commit {new[:12]} fails" in done.stdout
+        failed = f"::error title=kvmatrix::commit {new[:12]} fails: suite_journal's"
+        assert failed in done.stdout
     else:
         assert "::warning title=kvmatrix, no comparison::" in done.stdout
         assert str(log) in done.stdout
