@@ -18,6 +18,7 @@ pytestmark = [
         "tests/out_of_tree",
         "drivers/plugins",
         "common/driver.h",
+        ".ci",
         ".github/workflows/engine.yml",
         "scripts/compare-engine",
         "scripts/compare-commits",
