@@ -91,11 +91,11 @@ def _test(name: str, group: Sequence[Series]) -> list[str]:
     ]
     for item in group:
         column = json.dumps(_column(item))
-        unit = "ratio" if item.is_ratio else "ops/s"
+        unit = _unit(item)
         lines += [
             f"      {column}:",
             f"        column: {column}",
-            "        direction: 1",
+            f"        direction: {1 if item.is_rate else -1}",
             f"        unit: {json.dumps(unit)}",
         ]
     return [
@@ -107,4 +107,12 @@ def _test(name: str, group: Sequence[Series]) -> list[str]:
 
 
 def _column(series: Series) -> str:
-    return f"{series.cell} ratio" if series.is_ratio else str(series.cell)
+    return f"{series.cell} ratio" if series.is_ratio else series.name
+
+
+def _unit(series: Series) -> str:
+    if series.is_ratio:
+        return "ratio"
+    if series.is_rate:
+        return "ops/s"
+    return "count" if series.is_count else "ns/op"

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from report.model.history_entry import HistoryEntry
-from report.terms.machine_facts import varying
 from report.terms.numbers import count
 from report.terms.text_table import TableRow, TextLine, TextTable
-from report.verdict.history_steps import Change, State
+from report.verdict.history_steps import NEAR, Change
 from report.words.history_view import (
     FEW,
     HistoryView,
@@ -18,13 +17,13 @@ from report.words.history_view import (
     decided,
     figures_of,
     glyph,
-    newest_rates,
+    newest_values,
     open_counts,
     style,
 )
 from report.words.verdict_words import counted
 
-_RUNS_SHOWN, _CLOSED_SHOWN, _CELLS_SHOWN = 10, 10, 40
+_RUNS_SHOWN, _CLOSED_SHOWN, _CELLS_SHOWN, _BOUNDARIES_SHOWN = 10, 10, 40, 5
 _RUN_TIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-", re.ASCII)
 
 
@@ -45,13 +44,20 @@ def lines(view: HistoryView) -> list[TextLine]:
 def since(change: Change) -> str:
     """Return the entries on both sides of a step, for people to read."""
     between = f"since {_named(change.after)}, before it {_named(change.before)}"
-    was, now = varying(change.before.machine), varying(change.after.machine)
-    moved = [
-        f"{key} {was[key]} → {now[key]}"
-        for key in was
-        if now.get(key, was[key]) != was[key]
-    ]
-    return f"{between}; in between {', '.join(moved)}" if moved else between
+    boundary = change.boundary
+    if boundary is None:
+        return between
+    first = change.series.entries[boundary.index]
+    return f"{between}; the machine changed with {_named(first)}: {boundary}"
+
+
+def narrow(change: Change) -> str:
+    """Say that the builds named for an A/B run are near the step."""
+    points = min(change.step.index - change.start, change.end - change.step.index)
+    return (
+        f"a level has only {count(points, 'point')} and the place of a step is uncertain"
+        f" by {NEAR}: these are the oldest and the newest build that there are"
+    )
 
 
 def summary(machine: MachineHistory) -> str:
@@ -76,12 +82,15 @@ def _machine(machine: MachineHistory) -> Iterator[TextLine]:
     yield TextLine(f"machine {machine.number}: {machine.title}", "bold")
     yield TextLine(machine.span, "dim")
     yield from _last_runs(runs)
-    rates = newest_rates(machine)
-    if len(rates.rows) <= _CELLS_SHOWN:
-        yield from rates.lines()
-    else:
-        series = count(len(rates.rows), "series", "series")
-        yield TextLine(f"  {series}: select some with -k to see their values", "dim")
+    for first, boundary in machine.boundaries[-_BOUNDARIES_SHOWN:]:
+        yield TextLine(f"the machine changed with {_named(first)}: {boundary}", "dim")
+    yield from newest_values(machine, machine.rates).lines()
+    if costs := machine.costs:
+        if len(costs) <= _CELLS_SHOWN:
+            yield from newest_values(machine, costs).lines()
+        else:
+            series = f"{count(len(costs), 'series', 'series')} of processor time and counts"
+            yield TextLine(f"  {series}: select some with -k to see their values", "dim")
     for change in machine.open:
         yield from _change(change)
     if machine.closed:
@@ -110,7 +119,7 @@ def date_of(run: str) -> str:
 def _closed(machine: MachineHistory) -> Iterator[TextLine]:
     closed = [change for change in machine.changes if not change.is_open]
     for change in closed[:_CLOSED_SHOWN]:
-        step = f"{change.series.cell}  {figures_of(change)}  {since(change)}"
+        step = f"{change.series.name}  {figures_of(change)}  {since(change)}"
         yield TextLine(f"  {change.verdict}: {step}", "dim")
     if len(closed) > _CLOSED_SHOWN:
         more = count(len(closed) - _CLOSED_SHOWN, "smaller one")
@@ -119,14 +128,16 @@ def _closed(machine: MachineHistory) -> Iterator[TextLine]:
 
 def _change(change: Change) -> Iterator[TextLine]:
     kind = " of its reference" if change.series.is_ratio else ""
-    verdict = f"{glyph(change)} {change.verdict:<9}  {change.series.cell}"
+    verdict = f"{glyph(change)} {change.verdict:<9}  {change.series.name}"
     yield TextLine(f"{verdict}  {figures_of(change)}{kind}", style(change))
     machines = f", seen on {change.seen_on} machines" if change.seen_on > 1 else ""
     yield TextLine(f"    {since(change)}{machines}")
     if decision := decided(change):
         yield TextLine(f"    {decision}")
-    elif change.state is State.NOMINATED:
+    else:
         yield TextLine(f"    to confirm: {confirm_command(change)}")
+        if change.is_narrow:
+            yield TextLine(f"    {narrow(change)}", "dim")
 
 
 def _named(entry: HistoryEntry) -> str:

@@ -18,8 +18,9 @@ from report.formats.history_text import since
 from report.gate.gate_verdict import MAX_UNSEEN, Chosen, Gate, GateOutcome
 from report.model.history_entry import HistoryEntry
 from report.model.plan import CellName
-from report.stats.change_points import LEAST_SHIFT, WINDOW, critical, despiked
+from report.stats.change_points import WINDOW, critical, despiked
 from report.terms.numbers import count, percent
+from report.verdict.history_series import Series
 from report.verdict.history_steps import Change, SeriesSteps, State, judge
 from report.words.history_view import confirm_command
 from report.words.verdict_rows import Kind, VerdictRow
@@ -60,9 +61,9 @@ def gate_from_history(
     ]
     known = [judged for judged in series if len(judged.series.points) > LEAST_EARLIER]
     young = [judged for judged in series if len(judged.series.points) <= LEAST_EARLIER]
-    steps = {judged.series.cell: _step(judged, threshold) for judged in known}
-    rows = [_row(judged, steps[judged.series.cell], threshold) for judged in known]
-    rows += [_young_row(judged, new, before) for judged in young]
+    steps = [(judged, _step(judged, threshold)) for judged in known]
+    rows = [_row(judged, step, threshold) for judged, step in steps]
+    rows += [_young_row(of, new, before) for of in young if of.series.is_rate]
     rows += _lost(new, before, is_chosen)
     reason, no_base = _no_verdict_reason(new, older, rated=bool(series))
     return Gate(
@@ -71,9 +72,10 @@ def gate_from_history(
         _RULE.format(least=f"{100 * threshold:g} %"),
         tuple(rows),
         unfinished,
+        notes=_moved(known),
         common_reason="" if known else reason,
         no_base=no_base and not known,
-        hints=_commands(step for step in steps.values() if step),
+        hints=_commands(step for _, step in steps if step),
     )
 
 
@@ -83,7 +85,7 @@ def smallest_visible(judged: SeriesSteps) -> float:
     It is a share of the time, from the spread of the points about their levels and
     the detector's limit for that many points.
     """
-    logs = np.log(np.asarray(judged.series.values, dtype=np.float64))
+    logs = np.log(np.asarray(judged.series.aligned, dtype=np.float64))
     start = max(0, len(logs) - WINDOW)
     cuts = [change.step.index for change in judged.changes if change.step.index > start]
     levels = np.split(logs[start:], [cut - start for cut in cuts])
@@ -92,18 +94,22 @@ def smallest_visible(judged: SeriesSteps) -> float:
     points = len(levels[-1])
     limit = critical(points + LATER) + _DEVIATIONS_95
     share = math.expm1(limit * spread * math.sqrt(1 / LATER + 1 / points))
-    return max(share, LEAST_SHIFT)
+    return max(share, judged.series.least_shift)
 
 
 def _step(judged: SeriesSteps, threshold: float) -> Change | None:
-    """Return the largest recent open step; a slowdown comes before a speed-up."""
+    """Return the largest recent open step; a slowdown comes before a speed-up.
+
+    The threshold is one of times: of a count, every step is large enough.
+    """
+    least = 0.0 if judged.series.is_count else math.log1p(threshold)
     recent = len(judged.series.points) - RECENT
     steps = [
         change
         for change in judged.changes
         if change.is_open
         and change.step.index >= recent
-        and abs(change.step.log_shift) >= math.log1p(threshold)
+        and abs(change.step.log_shift) >= least
     ]
     return max(steps, key=lambda change: change.step.log_shift, default=None)
 
@@ -117,9 +123,10 @@ def _row(judged: SeriesSteps, step: Change | None, threshold: float) -> VerdictR
     elif step.state is State.CONFIRMED:
         outcome = GateOutcome.REGRESSED
     by = f"; {step.state} by {step.decided_by.run}" if step.decided_by else ""
+    state = f"{step.state}, " if step.state is State.MACHINE_OR_CODE else ""
     return replace(
-        _plain(judged.series.cell, outcome, f"{since(step)}{by}"),
-        change=step.step.rate_change,
+        _series_row(judged.series, outcome, f"{state}{since(step)}{by}"),
+        change=step.share,
     )
 
 
@@ -129,8 +136,10 @@ def _steady_row(judged: SeriesSteps, threshold: float) -> VerdictRow:
     It is unchanged only if no slowdown above `threshold` could have been missed.
     """
     last = max((change.step.index for change in judged.changes), default=0)
-    *level, newest = judged.series.values[last:]
+    *level, newest = judged.series.aligned[last:]
     slower = statistics.median(level) / newest - 1
+    if judged.series.is_count:
+        threshold = max(judged.series.least_shift, MAX_UNSEEN)
     visible = smallest_visible(judged)
     unseen, reason = max(visible, slower), ""
     if slower > max(visible, threshold):
@@ -141,7 +150,7 @@ def _steady_row(judged: SeriesSteps, threshold: float) -> VerdictRow:
     elif unseen > max(MAX_UNSEEN, threshold):
         outcome = GateOutcome.NOT_GATED
     return replace(
-        _plain(judged.series.cell, outcome, reason),
+        _series_row(judged.series, outcome, reason),
         unseen=None if outcome is GateOutcome.UNCHANGED else unseen,
     )
 
@@ -188,6 +197,22 @@ def _lost(
             yield _plain(name, GateOutcome.FAILED, f"{now.status}; ok in {base.title}")
 
 
+def _series_row(series: Series, outcome: GateOutcome, reason: str) -> VerdictRow:
+    kind = Kind.CELL if series.is_rate else Kind.COUNT
+    return replace(_plain(series.cell, outcome, reason), kind=kind, name=series.name)
+
+
+def _moved(known: Sequence[SeriesSteps]) -> tuple[str, ...]:
+    """Return the boundaries within the last RECENT runs, as text."""
+    found = {
+        of.series.entries[boundary.index].run: str(boundary)
+        for of in known
+        for boundary in of.series.boundaries
+        if boundary.index >= len(of.series.points) - RECENT
+    }
+    return tuple(f"{text}, with {run}" for run, text in sorted(found.items()))
+
+
 def _plain(cell: CellName, outcome: GateOutcome, reason: str) -> VerdictRow:
     return VerdictRow(Kind.CELL, str(cell), outcome, reason)
 
@@ -196,7 +221,8 @@ def _commands(steps: Iterable[Change]) -> tuple[str, ...]:
     """Return the A/B commands that decide on nominations, one per pair of builds."""
 
     def builds(change: Change) -> tuple[str, str]:
-        return change.before.run, change.after.run
+        old, new = change.compared
+        return old.run, new.run
 
     nominated = sorted((s for s in steps if s.is_nominated), key=builds)
     return tuple(confirm_command(*group) for _, group in groupby(nominated, builds))

@@ -51,7 +51,7 @@ class Gate:
     no_base: bool = False
     hints: tuple[str, ...] = ()  # commands that confirm the findings
     differences: tuple[str, ...] = ()  # each prevents the comparison
-    notes: tuple[str, ...] = ()  # about what both sides share, and disturbances
+    notes: tuple[str, ...] = ()  # about the machine and what both sides share
 
     def of(self, *outcomes: GateOutcome) -> tuple[VerdictRow, ...]:
         """Return the rows with these outcomes, the largest change first."""

@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from report.model.judgement import Verdict
 from report.model.plan import CellName
-from report.terms.machine_facts import machine_key
+from report.terms.machine_facts import history_key
 
 SCHEMA = 1
 RUN, AB = "run", "ab"
+RATE, CPU_NS_PER_OP = "ops_per_sec", "cpu_ns_per_op"  # measures; others are counts
 
 
 @dataclass(frozen=True, slots=True)
 class MedianInterval:
-    """A median with its uncertainty: 1e-9 <= low <= median <= high <= 1e15."""
+    """A median with its uncertainty, low <= median <= high.
+
+    A rate or a ratio is from 1e-9 to 1e15, a measure from 0 to 1e18.
+    """
 
     median: float
     low: float
@@ -37,7 +41,10 @@ class EntryCell:
     `rate` is in operations per second; low and high are the extremes of `n`
     repetitions.  `ratio` is the rate over that of the reference, below 1 is slower;
     low and high are the interval of the A/B run.  A cell that is not ok has neither.
-    `verdict` is that of the A/B run, None if the entry has none.
+    `verdict` is that of the A/B run, None if the entry has none.  `measures` has the
+    processor time per operation and the counts, by name, with their extremes: what the
+    cell costs, less is better.  `verdicts` are those of the A/B run on measures, where it
+    has one.  Entries of before have neither.
     """
 
     name: CellName
@@ -47,6 +54,8 @@ class EntryCell:
     rate: MedianInterval | None
     ratio: MedianInterval | None
     verdict: Verdict | None = None
+    measures: Mapping[str, MedianInterval] = field(default_factory=dict)
+    verdicts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -83,8 +92,8 @@ class HistoryEntry:
 
     @cached_property
     def machine_key(self) -> str:
-        """The machine's identity as text; only runs with equal keys are compared."""
-        return machine_key(self.machine)
+        """What identifies the machine, as text; runs with equal keys are compared."""
+        return history_key(self.machine)
 
     @cached_property
     def by_name(self) -> Mapping[CellName, EntryCell]:
@@ -135,6 +144,7 @@ def text(entry: HistoryEntry) -> str:
 
 def _cell_document(cell: EntryCell) -> dict[str, Any]:
     verdict = {"verdict": cell.verdict.value} if cell.verdict else {}
+    measures = {name: _band_document(band) for name, band in cell.measures.items()}
     return {
         "engine": cell.name.engine,
         "scenario": cell.name.scenario,
@@ -145,6 +155,8 @@ def _cell_document(cell: EntryCell) -> dict[str, Any]:
         "ops_per_sec": _band_document(cell.rate),
         "ratio": _band_document(cell.ratio),
         **verdict,
+        **({"measures": measures} if measures else {}),
+        **({"verdicts": dict(cell.verdicts)} if cell.verdicts else {}),
     }
 
 

@@ -102,6 +102,8 @@ def _cells(entry: Mapping[str, Any]) -> tuple[EntryCell, ...]:
                 raise ValueError("ratio without a reference")
             if entry["kind"] != AB and cell.verdict:
                 raise ValueError("verdict in a run that is not an A/B run")
+            if entry["kind"] != AB and cell.verdicts:
+                raise ValueError("verdicts in a run that is not an A/B run")
         except ValueError as error:
             raise ValueError(f"cells.{index}: {error}") from None
         seen[cell.name] = cell
@@ -119,7 +121,15 @@ def _cell(record: Mapping[str, Any]) -> EntryCell:
     if verdict:
         _check_verdict(verdict, status, ratio)
     digest, n = record["settings_sha256"], record["n"]
-    return EntryCell(name, digest, status, n, rate, ratio, verdict)
+    measures = {
+        measure: of
+        for measure, band in record.get("measures", {}).items()
+        if (of := _band(band, f"measures.{measure}"))
+    }
+    verdicts = record.get("verdicts", {})
+    if (measures or verdicts) and status != "ok":
+        raise ValueError(f"measures and verdicts do not fit status {status}")
+    return EntryCell(name, digest, status, n, rate, ratio, verdict, measures, verdicts)
 
 
 def _check_verdict(verdict: Verdict, status: str, ratio: MedianInterval | None) -> None:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from report.page.axes import Dot, LevelLine, Scale, Tick, edge, even_steps, free_level
 from report.terms.numbers import compact
-from report.verdict.history_series import SeriesKey, SeriesPoint
+from report.verdict.history_series import Series, SeriesKey, SeriesPoint
 from report.verdict.history_steps import Change, SeriesSteps
+from report.words.history_view import value_of
 
 # The number of each step on the page, by its key.
 Numbers = Mapping[tuple[SeriesKey, int], int]
@@ -63,6 +64,14 @@ class StepMark:
 
 
 @dataclass(frozen=True)
+class BoundaryMark:
+    """Where the machine changed, before one of the points drawn."""
+
+    at_percent: float
+    text: str
+
+
+@dataclass(frozen=True)
 class SeriesChart:
     """One series drawn; `runs_per_point` is 1 unless there are too many.
 
@@ -81,6 +90,7 @@ class SeriesChart:
     runs_per_point: int
     cut: str
     cut_points: int
+    boundaries: tuple[BoundaryMark, ...] = ()
 
     @property
     def heights(self) -> list[Tick]:
@@ -113,10 +123,11 @@ def chart(
         levels=_levels(drawn, scale),
         ticks=_ticks(scale, series.is_ratio),
         marks=_marks(drawn, numbers),
-        dots=_dots(drawn, line, series.is_ratio),
+        dots=_dots(drawn, line, series),
         runs_per_point=per_point,
         cut=_cut(lefts, beyond),
         cut_points=sum(map(any, beyond)),
+        boundaries=_boundaries(series, drawn),
     )
 
 
@@ -126,11 +137,6 @@ def short(point: SeriesPoint) -> str:
     if len(label) > _LABEL_CHARS:
         return label[: _LABEL_CHARS - 1] + "…"
     return label or point.entry.run
-
-
-def figure(value: float, is_ratio: bool) -> str:
-    """Format a rate or a ratio: "94.2k" or "0.953×"."""
-    return f"{value:.3f}×" if is_ratio else compact(value)
 
 
 def _thinned(
@@ -191,15 +197,26 @@ def _cut(lefts: Sequence[int], beyond: Sequence[tuple[bool, bool]]) -> str:
 
 
 def _dots(
-    drawn: Sequence[DrawnPoint], line: Sequence[tuple[int, int]], is_ratio: bool
+    drawn: Sequence[DrawnPoint], line: Sequence[tuple[int, int]], series: Series
 ) -> tuple[Dot, ...]:
     if len(drawn) > _MOST_DOTS:
         return ()
-    labels = (f"{one.name}: {figure(one.median, is_ratio)}" for one in drawn)
+    labels = (f"{one.name}: {value_of(series, one.median)}" for one in drawn)
     return tuple(
         Dot(left / WIDE * 100, top / HIGH * 100, label)
         for (left, top), label in zip(line, labels, strict=True)
     )
+
+
+def _boundaries(series: Series, drawn: Sequence[DrawnPoint]) -> tuple[BoundaryMark, ...]:
+    """Return the boundaries among the points drawn; one within a point is before it."""
+    places = {point.entry.run: i for i, one in enumerate(drawn) for point in one.points}
+    marks = []
+    for boundary in series.boundaries:
+        run = series.entries[boundary.index].run
+        if run in places:
+            marks.append(BoundaryMark(places[run] / len(drawn) * 100, str(boundary)))
+    return tuple(marks)
 
 
 def _marks(drawn: Sequence[DrawnPoint], numbers: Numbers) -> tuple[StepMark, ...]:

@@ -13,7 +13,6 @@ from report.page.history_charts import (
     Numbers,
     SeriesChart,
     chart,
-    figure,
     short,
 )
 from report.page.identity import NamedEngine, looks
@@ -21,6 +20,7 @@ from report.stats import change_points
 from report.terms import numbers
 from report.terms.text_table import TableRow, TextTable
 from report.verdict import history_steps
+from report.verdict.history_series import Series
 from report.verdict.history_steps import Change
 from report.words.history_view import (
     FEW,
@@ -30,9 +30,10 @@ from report.words.history_view import (
     decided,
     figures_of,
     glyph,
-    newest_rates,
+    newest_values,
     open_counts,
     style,
+    value_of,
 )
 from report.words.summary_badges import Badge
 
@@ -47,7 +48,8 @@ _WORTH_A_CHART = 4  # points, the fewest that can show a step
 class MachineSection:
     """One machine with its charts, those with open steps first.
 
-    `left_out` is the number of series not drawn because they have too few points.
+    `left_out` is the number of rates not drawn because they have too few points.
+    Processor time and counts are drawn if they have a step.
     """
 
     machine: MachineHistory
@@ -63,18 +65,23 @@ def render(view: HistoryView) -> str:
         chart_height=HEIGHT_PX,
         confirming=confirm_command,
         decided=decided,
-        figure=figure,
         figures=figures,
         glyph=glyph,
         share=figures_of,
         short=short,
-        newest_rates=newest_rates,
+        newest_values=newest_values,
+        unit=unit,
+        value_of=value_of,
         verdict_class=style,
     )
     names = dict.fromkeys(name.engine for name in view.cells)
     engines = [NamedEngine(name, view.titles.get(name, name)) for name in names]
     numbers = _numbers(view)
-    series = sum(len(machine.judged) for machine in view.machines)
+    series = sum(
+        judged.series.is_rate or bool(judged.changes)
+        for machine in view.machines
+        for judged in machine.judged
+    )
     most = min(_MOST_POINTS, max(_LEAST_POINTS, _ALL_POINTS // max(series, 1)))
     parts = [_part(machine, numbers, most) for machine in view.machines]
     return frame.rendered(
@@ -119,12 +126,13 @@ def chips(view: HistoryView, parts: list[MachineSection]) -> list[Badge]:
 
 def figures(chart: SeriesChart) -> TextTable:
     """Return every point of a chart; the first after a step has the step's sign."""
-    is_ratio = chart.judged.series.is_ratio
-    titles = ("ratio", "from, to", "ops/s") if is_ratio else ("ops/s", "from, to")
+    series = chart.judged.series
+    is_ratio = series.is_ratio
+    titles = ("ratio", "from, to", "ops/s") if is_ratio else (unit(series), "from, to")
     rows = []
     for one in chart.drawn:
         middle, low, high = (
-            figure(x, is_ratio) for x in (one.median, one.low, one.high)
+            value_of(series, x) for x in (one.median, one.low, one.high)
         )
         sign = f" {glyph(one.change)}" if one.change else ""
         cells = [one.name, middle + sign, f"{low}–{high}"]
@@ -136,6 +144,13 @@ def figures(chart: SeriesChart) -> TextTable:
     return TextTable((name,), titles, (), tuple(rows))
 
 
+def unit(series: Series) -> str:
+    """Return the unit of the values of a series."""
+    if series.is_rate:
+        return "ratio" if series.is_ratio else "ops/s"
+    return "count" if series.is_count else "ns/op"
+
+
 def anchor(numbers: Numbers, change: Change) -> str:
     """Return the HTML id of the mark of a step."""
     return f"step-{numbers[change.key]}"
@@ -143,11 +158,17 @@ def anchor(numbers: Numbers, change: Change) -> str:
 
 def _part(machine: MachineHistory, numbers: Numbers, most: int) -> MachineSection:
     runs = {entry.run for entry in machine.entries}
-    long = [j for j in machine.judged if len(j.series.points) >= _WORTH_A_CHART]
+    long = [
+        judged
+        for judged in machine.judged
+        if len(judged.series.points) >= _WORTH_A_CHART
+        and (judged.series.is_rate or judged.changes)
+    ]
     charts = [chart(judged, runs, numbers, most) for judged in long]
     first = {change.series.key: i for i, change in reversed([*enumerate(machine.open)])}
     charts.sort(key=lambda c: first.get(c.judged.series.key, len(first)))
-    return MachineSection(machine, tuple(charts), len(machine.judged) - len(long))
+    left_out = sum(len(j.series.points) < _WORTH_A_CHART for j in machine.rates)
+    return MachineSection(machine, tuple(charts), left_out)
 
 
 def _numbers(view: HistoryView) -> Numbers:

@@ -34,7 +34,12 @@ CLIP = 3 * 1.4826  # median absolute deviations: 3 standard deviations of a Gaus
 # Shorter series are not despiked: one outlier in them does not push T beyond the limit,
 # and the estimated deviation is too uncertain to clip by.
 DESPIKED_FROM = 25
+ESTABLISHED = 20  # points of a level from which on a newer one is tested against it
+REACH = 3.3
+TRIM = 3.5 * 1.4826
+NEWEST_LIMIT = 4.5
 _LIMITS = np.array(sorted(CRITICAL))
+_LEAST_SPREAD = 1e-9
 _NOTHING = 1e-300  # smallest variance: avoids division by 0
 
 
@@ -61,11 +66,14 @@ class Step:
         return math.expm1(-self.log_shift)
 
 
-def change_points(values: Sequence[float]) -> tuple[Step, ...]:
-    """Return the steps of a series of rates or ratios (above 0), in order."""
-    logs = -np.log(np.asarray(values, dtype=np.float64))  # of times: up is slower
-    if not np.all(np.isfinite(logs)):
-        raise ValueError("a series must have positive values")
+def change_points(
+    values: Sequence[float], least_shift: float = LEAST_SHIFT
+) -> tuple[Step, ...]:
+    """Return the steps of a series of rates or ratios (above 0), in order.
+
+    `least_shift` is the smallest step, as a share of the time per operation.
+    """
+    logs, least = _logs(values), math.log1p(least_shift)
     cuts: set[int] = set()
     last = max(0, len(logs) - WINDOW)
     for start in [*range(0, last, STRIDE), last]:
@@ -73,8 +81,32 @@ def change_points(values: Sequence[float]) -> tuple[Step, ...]:
         end = start + len(window)
         inside = sorted(cut - start for cut in cuts if start < cut < end)
         for left, right in pairwise([0, *inside, len(window)]):
-            cuts |= {start + left + cut for cut in _splits(window[left:right])}
-    return _upheld(logs, cuts)
+            cuts |= {start + left + cut for cut in _splits(window[left:right], least)}
+    steps = _upheld(logs, cuts, least)
+    if steps and len(logs) - steps[-1].index <= WINDOW // 2:
+        previous = steps[-2].index if len(steps) > 1 else 0
+        if steps[-1].index - previous >= ESTABLISHED:
+            steps = steps[:-1]
+    newest = _newest(logs, steps[-1].index if steps else 0, least)
+    return (*steps, newest) if newest else steps
+
+
+def step_at(
+    before: Sequence[float], after: Sequence[float], least_shift: float = LEAST_SHIFT
+) -> Step | None:
+    """Return the step between two parts of a series, at a place that is given."""
+    left, right = _logs(before[-WINDOW // 2 :]), _logs(after[: WINDOW // 2])
+    step = _step(np.concatenate([left, right]), 0, len(left), len(left) + len(right))
+    is_step = step.strength >= 1 and abs(step.log_shift) >= math.log1p(least_shift)
+    return step if is_step else None
+
+
+def _logs(values: Sequence[float]) -> Array:
+    """Return the logarithms of times: up is slower."""
+    logs = -np.log(np.asarray(values, dtype=np.float64))
+    if not np.all(np.isfinite(logs)):
+        raise ValueError("a series must have positive values")
+    return logs
 
 
 def critical(length: int) -> float:
@@ -117,20 +149,20 @@ def largest_t(points: Array) -> tuple[Array, NDArray[np.int64]]:
     return np.sqrt((count - 2) * largest / within), places[best]
 
 
-def _splits(points: Array) -> list[int]:
+def _splits(points: Array, least: float) -> list[int]:
     """Return the positions of the splits of a part of a window, recursively."""
     if len(points) < 2 * LEAST_POINTS:
         return []
     largest, place = largest_t(points)
     cut = int(place)
     shift = abs(float(points[cut:].mean() - points[:cut].mean()))
-    if largest < critical(len(points)) or shift < math.log1p(LEAST_SHIFT):
+    if largest < critical(len(points)) or shift < least:
         return []
-    after = [cut + further for further in _splits(points[cut:])]
-    return [*_splits(points[:cut]), cut, *after]
+    after = [cut + further for further in _splits(points[cut:], least)]
+    return [*_splits(points[:cut], least), cut, *after]
 
 
-def _upheld(logs: Array, cuts: Iterable[int]) -> tuple[Step, ...]:
+def _upheld(logs: Array, cuts: Iterable[int], least: float) -> tuple[Step, ...]:
     """Return the steps that remain significant between their neighbours.
 
     Overlapping windows can find one step at two positions, and a first split can be
@@ -140,14 +172,10 @@ def _upheld(logs: Array, cuts: Iterable[int]) -> tuple[Step, ...]:
     while True:
         edges = [0, *remaining, len(logs)]
         steps = [_step(logs, *edges[i : i + 3]) for i in range(len(remaining))]
-        weak = [s for s in steps if s.strength < 1 or not _is_large(s)]
+        weak = [s for s in steps if s.strength < 1 or abs(s.log_shift) < least]
         if not weak:
             return tuple(steps)
         remaining.remove(min(weak, key=lambda step: step.strength).index)
-
-
-def _is_large(step: Step) -> bool:
-    return abs(step.log_shift) >= math.log1p(LEAST_SHIFT)
 
 
 def _step(logs: Array, left: int, cut: int, right: int) -> Step:
@@ -170,3 +198,49 @@ def _t(points: Array, place: int) -> float:
     total = float(np.sum((points - points.mean()) ** 2))
     within = max(total - between, _NOTHING + 1e-12 * total)
     return math.sqrt((count - 2) * between / within)
+
+
+def _newest(logs: Array, start: int, least: float) -> Step | None:
+    """Return the step to the newest level, if the points since `start` have one.
+
+    Each way to divide them is tested: how far are the points of the newest level from
+    those of the established level before it, in standard deviations of that level?
+    """
+    level = logs[start:][-WINDOW - WINDOW // 2 :]
+    first = max(ESTABLISHED, len(level) - WINDOW // 2)
+    cuts = np.arange(first, len(level) - LEAST_POINTS + 1)
+    if not len(cuts):
+        return None
+    middles, spreads, counts = _levels(level, cuts)
+    after = np.arange(len(level)) >= cuts[:, None]
+    far = np.clip((level - middles[:, None]) / spreads[:, None], -REACH, REACH)
+    points = len(level) - cuts
+    means = np.sum(far, axis=1, where=after) / points
+    z = np.abs(means) / np.sqrt(1 / points + 1 / counts)
+    strength = float(z.max()) / NEWEST_LIMIT
+    if strength < 1:
+        return None
+    place = int(largest_t(despiked(level[-WINDOW:]))[1])
+    place += max(0, len(level) - WINDOW)
+    shift = float(np.median(level[place:]) - np.median(level[:place]))
+    step = Step(len(logs) - len(level) + place, shift, strength)
+    return step if abs(step.log_shift) >= least else None
+
+
+def _levels(
+    level: Array, cuts: NDArray[np.int64]
+) -> tuple[Array, Array, NDArray[np.int64]]:
+    """Return mean, standard deviation and number of the points before each cut.
+
+    At most WINDOW points, without those far from their median.
+    """
+    places = cuts[:, None] - np.arange(WINDOW, 0, -1)
+    before = np.where(places >= 0, level[np.maximum(places, 0)], np.nan)
+    rest = np.abs(before - np.nanmedian(before, axis=1, keepdims=True))
+    limit = TRIM * np.nanmedian(rest, axis=1, keepdims=True)
+    kept = rest <= limit
+    counts = kept.sum(axis=1)
+    middles = np.sum(before, axis=1, where=kept) / counts
+    squares = np.sum((before - middles[:, None]) ** 2, axis=1, where=kept)
+    spreads = np.maximum(np.sqrt(squares / (counts - 1)), _LEAST_SPREAD)
+    return middles, spreads, counts

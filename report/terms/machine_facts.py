@@ -2,7 +2,8 @@
 
 A machine is what a process may use of it.  It is updated and started again between two
 runs: its kernel, the numbers of its loop devices, and the paths of a container's layers
-then differ.  These facts are reported with a comparison; the others refuse it.
+then differ.  These facts are reported with a comparison; the others refuse it.  The
+machines of a history may also have another processor model or other mount options.
 """
 
 import json
@@ -10,6 +11,10 @@ import re
 from collections.abc import Mapping
 
 _UPDATED = ("kernel",)
+# What an update, or another host of the same kind, changes: a history goes on across
+# it, and shows it as a boundary.
+PROCESSOR = "cpu_model"
+_BOUNDARIES = (PROCESSOR, *_UPDATED, "mount_options")
 _LOOP = re.compile(r"(/dev/loop)\d+(?:p\d+)?")
 # Options of a mount whose values name what only this start of a container has.
 _OF_A_START = ("lowerdir", "upperdir", "workdir", "fd")
@@ -63,6 +68,16 @@ def _lasting(key: str, value: object) -> object:
 def machine_key(machine: Mapping[str, object]) -> str:
     """Return the facts as text; equal for runs that may be compared."""
     return json.dumps(essential(lasting(machine)), sort_keys=True)
+
+
+def history_key(machine: Mapping[str, object]) -> str:
+    """Return the facts that a machine keeps in a history, as text."""
+    return machine_key({k: v for k, v in machine.items() if k not in _BOUNDARIES})
+
+
+def boundary_facts(machine: Mapping[str, object]) -> dict[str, object]:
+    """Return the facts at whose changes a history has a boundary."""
+    return {key: _lasting(key, machine[key]) for key in _BOUNDARIES if key in machine}
 
 
 def changed_facts(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:

@@ -31,7 +31,7 @@ SCREENED_COUNTS, CONFIRMED_COUNTS = 3, 9
 # identical runs.
 _FEW_FLOOR, _FEW_FACTOR, _FEW_CEILING = 0.002, 10, 0.05
 # Timed rounds: the fence Q3 + 3 IQR (rustc-perf, docs/comparison-analysis.md).
-_MANY_FLOOR, _FENCE, _MANY_CEILING = 0.005, 3, 0.10
+LEAST_CHANGE, _FENCE, _MANY_CEILING = 0.005, 3, 0.10
 _LEAST_ROUNDS = 4
 
 
@@ -63,7 +63,7 @@ class _Kind:
     name: str
     unit: str
     keys: tuple[str, ...] = ()
-    floor: float = _MANY_FLOOR
+    floor: float = LEAST_CHANGE
     per_pass: bool = True  # whether each pass of a repetition adds to it
 
 
@@ -260,7 +260,7 @@ def _judged_rounds(cell: AbCell, kind: _Kind, rounds: Sequence[_Pairs]) -> Count
         )
     records = [m.record for screened in cell.screen for m in (*screened.a, *screened.b)]
     limited = any(record.get("truncated") for record in records)
-    if limited or len({_ops_of_pass(record) for record in records}) > 1:
+    if limited or len({ops_of_pass(record) for record in records}) > 1:
         return replace(sides.not_gated(_OTHER_WORK), trouble=not limited)
     return sides.with_nothing() or _many(sides, rounds)
 
@@ -303,7 +303,8 @@ def _pairs_of(screened: Round, kind: _Kind) -> _Pairs | None:
     return (a0, a1), (b0, b1)
 
 
-def _ops_of_pass(record: Record) -> float | None:
+def ops_of_pass(record: Record) -> float | None:
+    """Return the operations of one pass of a line; None if they are not known."""
     ops = record.get("ops")
     return ops / passes_of(record) if ops else None
 

@@ -2,7 +2,8 @@
 
 A step is only a nomination.  It becomes a regression when an A/B run of a build before
 it against a build after it confirms it.  The machine may have changed as well, and
-points of successive commits cannot distinguish that from a change of the code.
+points of successive commits cannot distinguish that from a change of the code.  Near a
+boundary, where a kernel or a processor changed, that is said.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
 
-from report.model.history_entry import AB, HistoryEntry
-from report.model.judgement import Verdict
-from report.stats.change_points import LEAST_SHIFT, Step, change_points
-from report.verdict.history_series import Series, SeriesKey, series
+from report.model.history_entry import AB, EntryCell, HistoryEntry
+from report.model.judgement import LESS, MORE, Verdict
+from report.stats.change_points import Step, change_points, step_at
+from report.verdict.history_series import Boundary, Series, SeriesKey, series
 
 # In points: a step that is reversed within SHORT went away by itself, and the
 # position of a step is uncertain by NEAR.
@@ -24,10 +25,11 @@ SHORT, NEAR = 5, 5
 
 
 class State(StrEnum):
-    """The state of a step; all except the first two are closed."""
+    """The state of a step; all except the first three are closed."""
 
     CONFIRMED = "confirmed"
     NOMINATED = "nominated"
+    MACHINE_OR_CODE = "machine or code"  # nominated, near a boundary
     REJECTED = "rejected"
     SAME_BUILD = "same build"
     WENT_AWAY = "went away"
@@ -35,17 +37,23 @@ class State(StrEnum):
     LOCAL = "local"
 
 
+_NOMINATED = (State.NOMINATED, State.MACHINE_OR_CODE)
+
+
 @dataclass(frozen=True)
 class Change:
     """One step of a series, between two adjacent points.
 
-    `decided_by` is the A/B run that confirmed or rejected it, or None.  `ended` is
+    `start` is the first point of the old level, `end` is behind the last one of the
+    new level.  `decided_by` is the A/B run that confirmed or rejected it, or None.  `ended` is
     the first entry at which the old level was restored, or None.  `seen_on` is the
     number of machines that have it.  A step that others should have seen is local.
     """
 
     series: Series
     step: Step
+    start: int
+    end: int
     state: State
     decided_by: HistoryEntry | None
     ended: HistoryEntry | None
@@ -67,6 +75,38 @@ class Change:
         return self.series.entries[self.step.index]
 
     @property
+    def compared(self) -> tuple[HistoryEntry, HistoryEntry]:
+        """The entries whose builds decide, by an A/B run: old and new.
+
+        The old one is before every point at which the step may be, and the new one
+        the newest of its level.
+        """
+        old = max(self.start, self.step.index - 1 - NEAR)
+        return self.series.entries[old], self.series.entries[self.end - 1]
+
+    @property
+    def is_narrow(self) -> bool:
+        """True if a level is too short to compare builds from outside of NEAR."""
+        index = self.step.index
+        return self.start > index - 1 - NEAR or self.end - 1 < index + NEAR
+
+    @property
+    def boundary(self) -> Boundary | None:
+        """The nearest boundary within NEAR points of the step, or None."""
+        near = {
+            abs(boundary.index - self.step.index): boundary
+            for boundary in reversed(self.series.boundaries)
+        }
+        return near[least] if near and (least := min(near)) <= NEAR else None
+
+    @property
+    def share(self) -> float:
+        """The change of the values as a share: -0.05 is 5 % less of them."""
+        if self.series.is_rate:
+            return self.step.rate_change
+        return math.expm1(self.step.log_shift)
+
+    @property
     def direction(self) -> Verdict:
         """The verdict that an A/B run would confirm."""
         return Verdict.REGRESSED if self.step.is_slower else Verdict.IMPROVED
@@ -74,7 +114,7 @@ class Change:
     @property
     def is_open(self) -> bool:
         """True if it needs attention: confirmed or nominated, and not ended."""
-        is_live = self.state in (State.CONFIRMED, State.NOMINATED)
+        is_live = self.state is State.CONFIRMED or self.state in _NOMINATED
         return is_live and self.ended is None
 
     @property
@@ -85,7 +125,7 @@ class Change:
     @property
     def is_nominated(self) -> bool:
         """True if it is slower, not ended and not yet confirmed."""
-        return self.is_open and self.step.is_slower and self.state is State.NOMINATED
+        return self.is_open and self.step.is_slower and self.state in _NOMINATED
 
     @property
     def is_improvement(self) -> bool:
@@ -97,7 +137,7 @@ class Change:
         """The word for reports; a nominated step is not called a regression."""
         if self.ended and self.state is State.CONFIRMED:
             return "over"
-        if self.ended and self.state is State.NOMINATED:
+        if self.ended and self.state in _NOMINATED:
             return "over, unconfirmed"
         if self.state is not State.CONFIRMED:
             return str(self.state)
@@ -149,7 +189,7 @@ def _witnessed(change: Change, alike: Sequence[SeriesSteps]) -> Change:
     old, new = _builds(change)
     seen = sum(any(_is_same_step(change, c) for c in of.changes) for of in others)
     state = change.state
-    if state is State.NOMINATED and not seen:
+    if state in _NOMINATED and not seen:
         counts = [
             [entry.binary(of.series.cell.engine) for entry in of.series.entries]
             for of in others
@@ -179,61 +219,110 @@ def _builds(change: Change) -> tuple[set[str], set[str]]:
 
 
 def _judged(points: Series, decisive: Sequence[HistoryEntry]) -> SeriesSteps:
-    steps = change_points(points.values)
+    steps = _steps(points)
     return SeriesSteps(
         points, tuple(_change(points, steps, i, decisive) for i in range(len(steps)))
     )
 
 
+def _steps(points: Series) -> list[Step]:
+    """Return the steps of a series, and those to the level of another processor.
+
+    The first points on a processor show how fast it is.  A step of the code at the
+    same place is not distinguished from that, so both are tested as one.
+    """
+    steps = change_points(points.aligned, points.least_shift)
+    found = {step.index: step for step in steps}
+    for place in points.crossings:
+        if any(abs(index - place) <= NEAR for index in found):
+            continue
+        start = max((index for index in found if index < place), default=0)
+        end = min((index for index in found if index > place), default=None)
+        before, after = points.aligned[start:place], points.unaligned(place, end)
+        if step := step_at(before, after, points.least_shift):
+            found[place] = replace(step, index=place)
+    return [found[index] for index in sorted(found)]
+
+
 def _change(
     points: Series, steps: Sequence[Step], which: int, decisive: Sequence[HistoryEntry]
 ) -> Change:
-    state, decided_by = _decision(points, steps, which, decisive)
+    edges = [0, *(step.index for step in steps), len(points.points)]
+    change = Change(
+        points, steps[which], edges[which], edges[which + 2], State.NOMINATED, None, None
+    )
+    state, decided_by = _decision(change, decisive)
     if decided_by is None:
-        if _went_away(steps, which) or (which and _went_away(steps, which - 1)):
+        if _went_away(points, steps, which) or (
+            which and _went_away(points, steps, which - 1)
+        ):
             state = State.WENT_AWAY
         elif _is_same_build(points, steps[which].index):
             state = State.SAME_BUILD
-        elif _is_mending(steps, which):
+        elif _is_mending(points, steps, which):
             state = State.MENDED
+        elif change.boundary:
+            state = State.MACHINE_OR_CODE
     ended = _ended(points, steps, which)
-    return Change(points, steps[which], state, decided_by, ended)
+    return replace(change, state=state, decided_by=decided_by, ended=ended)
 
 
 def _decision(
-    points: Series, steps: Sequence[Step], which: int, decisive: Sequence[HistoryEntry]
+    change: Change, decisive: Sequence[HistoryEntry]
 ) -> tuple[State, HistoryEntry | None]:
     """Return the state by the newest conclusive A/B run across the step, and the run.
 
-    The points of a series of ratios made the nomination, so they cannot confirm it.
+    Any pair of builds across it can confirm.  Only a pair from outside the uncertainty
+    of its place can reject: a nearer one may be two builds of the new level.  The points
+    of a series of ratios made the nomination, so they cannot confirm it.
     """
-    edges = [0, *(step.index for step in steps), len(points.points)]
-    engine = points.cell.engine
-    left, right = (
-        {entry.binary(engine) for entry in points.entries[start:end]} - {""}
-        for start, end in (edges[which : which + 2], edges[which + 1 : which + 3])
-    )
+    points = change.series
     nominating = {entry.run for entry in points.entries} if points.is_ratio else set()
     for entry in reversed(decisive):
         cell = entry.by_name.get(points.cell)
         if cell is None or cell.ratio is None or entry.run in nominating:
             continue
-        assert entry.reference is not None
-        across = (
-            entry.reference.engines.get(engine) in left - right
-            and entry.binary(engine) in right - left
-        )
         same = (cell.settings_sha256, entry.method) == (
             points.key.settings_sha256,
             points.key.method,
         )
-        state = _state_by(cell.verdict, steps[which]) if across and same else None
-        if state:
+        state = _state_by(_verdict(points, cell), change.step) if same else None
+        if state and _is_across(change, entry, is_far=state is State.REJECTED):
             return state, entry
     return State.NOMINATED, None
 
 
-def _state_by(verdict: Verdict | None, step: Step) -> State | None:
+def _verdict(points: Series, cell: EntryCell) -> str | None:
+    """Return what an A/B run says about the measure of a series, or None."""
+    if points.is_rate:
+        return cell.verdict
+    return cell.verdicts.get(points.key.measure)
+
+
+def _is_across(change: Change, decisive: HistoryEntry, *, is_far: bool) -> bool:
+    """Return True if the builds of an A/B run are those before and after a step.
+
+    If `is_far`, they must be NEAR points away from it or, if their level is shorter,
+    the oldest and the newest one of their levels when the run was made.
+    """
+    engine, index = change.series.cell.engine, change.step.index
+    entries = change.series.entries
+    left, right = (
+        [entry.binary(engine) for entry in entries[start:end]]
+        for start, end in ((change.start, index), (index, change.end))
+    )
+    later = [e.binary(engine) for e in entries[index : change.end] if e.run < decisive.run]
+    old, new = set(left) - set(right) - {""}, set(right) - set(left) - {""}
+    if is_far:
+        old &= {*left[: len(left) - NEAR], left[0]}
+        new &= {*right[NEAR:], *later[-1:]}
+    assert decisive.reference is not None
+    return (
+        decisive.reference.engines.get(engine) in old and decisive.binary(engine) in new
+    )
+
+
+def _state_by(verdict: str | None, step: Step) -> State | None:
     """Return the state of a step by the verdict of an A/B run, None if inconclusive.
 
     Only a verdict confirms.  An interval of one cell that excludes 0 is too weak: it
@@ -241,41 +330,53 @@ def _state_by(verdict: Verdict | None, step: Step) -> State | None:
     """
     if verdict in (None, Verdict.INCONCLUSIVE):
         return None
-    expected = Verdict.REGRESSED if step.is_slower else Verdict.IMPROVED
-    return State.CONFIRMED if verdict is expected else State.REJECTED
+    expected = (Verdict.REGRESSED, MORE) if step.is_slower else (Verdict.IMPROVED, LESS)
+    return State.CONFIRMED if verdict in expected else State.REJECTED
 
 
-def _went_away(steps: Sequence[Step], which: int) -> bool:
+def _went_away(points: Series, steps: Sequence[Step], which: int) -> bool:
     """Return True if the next step reverses this one within SHORT points."""
     if which + 1 >= len(steps):
         return False
     step, following = steps[which], steps[which + 1]
     soon = following.index - step.index <= SHORT
-    return soon and _is_back(step.log_shift + following.log_shift, step)
+    return soon and _is_back(points, step.log_shift + following.log_shift, step)
 
 
-def _is_back(rest: float, step: Step) -> bool:
+def _is_back(points: Series, rest: float, step: Step) -> bool:
     """Return True if the remaining shift is too small for a step, or opposite."""
-    return (rest if step.is_slower else -rest) < math.log1p(LEAST_SHIFT)
+    return (rest if step.is_slower else -rest) < math.log1p(points.least_shift)
 
 
 def _ended(points: Series, steps: Sequence[Step], which: int) -> HistoryEntry | None:
-    """Return the first entry at which the old level was restored, or None."""
+    """Return the first entry at which the old level was restored, or None.
+
+    The level of a processor ends where one from before it is used again.
+    """
+    index = steps[which].index
+    if index in points.crossings:
+        earlier = set(points.processors[:index])
+        for entry, model in zip(
+            points.entries[index:], points.processors[index:], strict=True
+        ):
+            if model in earlier:
+                return entry
     sums = list(accumulate(step.log_shift for step in steps[which:]))
     for following, rest in zip(steps[which + 1 :], sums[1:], strict=True):
-        if _is_back(rest, steps[which]):
+        if _is_back(points, rest, steps[which]):
             return points.entries[following.index]
     return None
 
 
-def _is_mending(steps: Sequence[Step], which: int) -> bool:
+def _is_mending(points: Series, steps: Sequence[Step], which: int) -> bool:
     """Return True if a step only reverses an earlier slowdown."""
     if steps[which].is_slower:
         return False
     sums = accumulate(step.log_shift for step in reversed(steps[: which + 1]))
     earlier = zip(reversed(steps[: which + 1]), sums, strict=True)
     return any(
-        s.is_slower and abs(rest) < math.log1p(LEAST_SHIFT) for s, rest in earlier
+        s.is_slower and abs(rest) < math.log1p(points.least_shift)
+        for s, rest in earlier
     )
 
 

@@ -1,7 +1,9 @@
 """History entries made from a run, a judged A/B run or a file of another program.
 
 An ordinary run contributes each cell's rate.  An A/B run contributes the rate of side
-b and the ratio of b's rate to a's, which is not affected by drift of the machine.
+b and the ratio of b's rate to a's, which is not affected by drift of the machine.  Both
+contribute processor time and counts of the same processes, an A/B run also those of its
+counting repetitions.
 """
 
 from __future__ import annotations
@@ -10,14 +12,18 @@ import hashlib
 import json
 import math
 import re
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from report.foreign.kept_results import KeptResults
 from report.model.ab_plan import AbPlan
+from report.model.ab_run import AbRun
 from report.model.build_facts import DIFFERS, text_of
+from report.model.count_lines import cell_of_count
 from report.model.history_entry import (
     AB,
+    CPU_NS_PER_OP,
     RUN,
     EntryBuild,
     EntryCell,
@@ -27,11 +33,14 @@ from report.model.history_entry import (
     document,
 )
 from report.model.history_folder import entry_of_document
+from report.model.judgement import LESS, MORE, SAME
 from report.model.plan import CONTROL, CellName, Engine, Scenario
+from report.model.record import Record
 from report.model.run import Run
 from report.stats import repetition_stats
 from report.terms import numbers
 from report.verdict.ab_verdicts import AbResult, CellResult
+from report.verdict.count_verdicts import COUNTED, TIMED, timed_count
 
 # Keys of a definition that older runs do not have.  They are not hashed, because that
 # would end every existing series.
@@ -113,7 +122,11 @@ def _of_run(run: Run, label: str) -> HistoryEntry:
         rate = _band(cell.rates)
         status = cell.status if rate or cell.status != "ok" else "error"
         key = settings_sha256(run.plan.engines, run.plan.scenarios, cell.name)
-        cells.append(EntryCell(cell.name, key, status, len(cell.rates), rate, None))
+        ok = [m.record for m in cell.repetitions if m.status == "ok"] if rate else []
+        count, measures = len(cell.rates), timed_measures(ok)
+        cells.append(
+            EntryCell(cell.name, key, status, count, rate, None, None, measures)
+        )
     return HistoryEntry(
         run=run.plan.run,
         method=run.plan.method,
@@ -143,13 +156,83 @@ def _of_ab(result: AbResult, label: str) -> HistoryEntry:
         seed=run.plan.seed,
         reference=reference,
         engines=_builds(run.b.engines),
-        cells=tuple(
-            _ab_cell(
-                cell, settings_sha256(run.b.engines, run.plan.scenarios, cell.name)
-            )
-            for cell in result.cells
-        ),
+        cells=tuple(_with_measures(cell, result) for cell in result.cells),
     )
+
+
+def _with_measures(cell: CellResult, result: AbResult) -> EntryCell:
+    """Return a cell of an A/B run with what side b costs, and the verdicts on it."""
+    run = result.run
+    settings = settings_sha256(run.b.engines, run.plan.scenarios, cell.name)
+    entry = _ab_cell(cell, settings)
+    if entry.rate is None:
+        return entry
+    rounds = [r for of in run.cells if of.name == cell.name for r in of.screen]
+    timed = timed_measures([m.record for r in rounds for m in r.b])
+    verdicts = {
+        count.name: count.verdict
+        for count in result.counts
+        if count.cell == cell.name and count.verdict in (MORE, LESS, SAME)
+    }
+    measures = {**timed, **_counted_measures(run, cell.name)}
+    return replace(entry, measures=measures, verdicts=verdicts)
+
+
+def timed_measures(records: Sequence[Record]) -> dict[str, MedianInterval]:
+    """Return the processor time per operation and the counts of ok repetitions.
+
+    Those that did different numbers of operations, because their time was limited, have
+    no counts.
+    """
+    cpu = [_cpu_ns_per_op(record) for record in records]
+    measures = {CPU_NS_PER_OP: cpu}
+    limited = any(record.get("truncated") for record in records)
+    if not limited and len({record.get("ops") for record in records}) == 1:
+        for kind in TIMED:
+            measures[kind.name] = [timed_count(record, kind) for record in records]
+    return _measured(measures)
+
+
+def _cpu_ns_per_op(record: Record) -> float | None:
+    user, system, ops = (
+        record.get(key) for key in ("cpu_user_ns", "cpu_system_ns", "ops")
+    )
+    if not (isinstance(user, int) and isinstance(system, int) and ops):
+        return None
+    return (user + system) / ops
+
+
+def _counted_measures(run: AbRun, name: CellName) -> dict[str, MedianInterval]:
+    """Return the counts of side b of an A/B run's counting repetitions.
+
+    Instructions of a process that starts threads vary by chance, and are left out.
+    """
+    lines = [
+        line for line in run.counts if cell_of_count(line) == name and line["side"] == "b"
+    ]
+    if any(line["status"] != "ok" for line in lines):
+        return {}
+    is_alone = not any(line["threads_started"] for line in lines)
+    return _measured(
+        {
+            kind.name: [line.get(kind.name) for line in lines]
+            for kind in COUNTED
+            if is_alone or kind.name != "instructions"
+        }
+    )
+
+
+def _measured(
+    measures: Mapping[str, Sequence[object]],
+) -> dict[str, MedianInterval]:
+    """Return the median and the extremes of each measure that all processes have."""
+    found = {}
+    for name, values in measures.items():
+        known = [value for value in values if isinstance(value, int | float)]
+        if known and len(known) == len(values):
+            median = statistics.median(known)
+            found[name] = MedianInterval(median, min(known), max(known))
+    return found
 
 
 def _machine(plan: AbPlan) -> dict[str, object]:

@@ -7,9 +7,11 @@ shown of its results.
 from __future__ import annotations
 
 import shlex
+import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from report.model.build_facts import machine_words
 from report.model.history_entry import HistoryEntry
@@ -18,6 +20,7 @@ from report.model.plan import CellName, started_at
 from report.terms import numbers
 from report.terms.numbers import interval, signed
 from report.terms.text_table import TableRow, TextTable
+from report.verdict.history_series import Boundary, Series, boundaries
 from report.verdict.history_steps import Change, SeriesSteps, judge
 from report.words.verdict_words import NOMINATED, counted, look
 
@@ -46,7 +49,7 @@ class MachineHistory:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The steps at or after the first run shown, the largest first."""
+        """The steps at or after the first run shown, rates first, then the largest."""
         shown = {entry.run for entry in self.entries}
         changes = [
             change
@@ -55,6 +58,11 @@ class MachineHistory:
             if change.after.run in shown
         ]
         return tuple(sorted(changes, key=_largest_first))
+
+    @cached_property
+    def boundaries(self) -> tuple[tuple[HistoryEntry, Boundary], ...]:
+        """Where the machine changed: the first entry after it, and what changed."""
+        return tuple((self.entries[b.index], b) for b in boundaries(self.entries))
 
     @property
     def regressions(self) -> tuple[Change, ...]:
@@ -94,6 +102,18 @@ class MachineHistory:
     def short(self) -> int:
         """The number of series in which only large steps are detected."""
         return sum(len(judged.series.points) < FEW for judged in self.judged)
+
+    @property
+    def rates(self) -> tuple[SeriesSteps, ...]:
+        """The series of rates and ratios."""
+        return tuple(judged for judged in self.judged if judged.series.is_rate)
+
+    @property
+    def costs(self) -> tuple[SeriesSteps, ...]:
+        """The series of processor time and counts, those with an open step first."""
+        changed = {change.series.key for change in self.open}
+        costs = (judged for judged in self.judged if not judged.series.is_rate)
+        return tuple(sorted(costs, key=lambda of: of.series.key not in changed))
 
 
 @dataclass(frozen=True)
@@ -140,25 +160,37 @@ def view(
     return HistoryView(tuple(machines), len(shown), len(selected))
 
 
-def newest_rates(machine: MachineHistory) -> TextTable:
-    """Return the newest values of each series, with the change since the one before.
+def newest_values(machine: MachineHistory, judged: Sequence[SeriesSteps]) -> TextTable:
+    """Return the newest values of series of a machine, and how far the last one is off.
 
-    A cell without a value in one of these runs has a dash.
+    `change` compares it with the level before: the median of the earlier points since
+    the last step or, if it is the first of its level, of the level before that.  A cell
+    without a value in one of these runs has a dash.
     """
     shown = machine.entries[-_NEWEST:]
     rows = []
-    for judged in machine.judged:
-        series = judged.series
+    for of in judged:
+        series = of.series
         by_run = {point.entry.run: point.band.median for point in series.points}
-        values = [by_run.get(entry.run) for entry in shown]
-        texts = [_value(value, series.is_ratio) for value in values]
-        known = [value for value in by_run.values() if value]
-        change = signed(known[-1] / known[-2] - 1) if known[1:] else "–"
+        texts = [value_of(series, by_run.get(entry.run)) for entry in shown]
+        change = newest_change(of)
         kind = ", A/B" if series.key.kind == "ab" and not series.is_ratio else ""
-        cells = (f"{series.cell}{kind}", *texts, change)
-        rows.append(TableRow(cells, engine=series.cell.engine))
+        text = "–" if change is None else signed(change)
+        rows.append(TableRow((f"{series.name}{kind}", *texts, text), "", series.cell.engine))
     titles = [_short(entry) for entry in shown]
     return TextTable(("Cell",), (*titles, "change"), (), tuple(rows))
+
+
+def newest_change(of: SeriesSteps) -> float | None:
+    """Return the share by which the newest value differs from the level before it.
+
+    None if there is no earlier value, or the level is 0.
+    """
+    values = of.series.values
+    last = max((change.step.index for change in of.changes), default=0)
+    level = values[last:-1] or values[: len(values) - 1]
+    before = statistics.median(level) if level else 0.0
+    return values[-1] / before - 1 if before else None
 
 
 def _short(entry: HistoryEntry) -> str:
@@ -167,15 +199,20 @@ def _short(entry: HistoryEntry) -> str:
     return entry.label or (f"{start:%m-%d %H:%M}" if start else entry.run)
 
 
-def _value(value: float | None, is_ratio: bool) -> str:
+def value_of(series: Series, value: float | None) -> str:
+    """Format a value of a series: "94.2k", "0.953×" or "12.5 MB", a dash for None."""
     if value is None:
         return "–"
-    return f"{value:.3f}×" if is_ratio else numbers.compact(value)
+    if series.is_ratio:
+        return f"{value:.3f}×"
+    if series.key.measure.endswith("_bytes"):
+        return numbers.size(value)
+    return numbers.compact(value)
 
 
 def figures_of(change: Change) -> str:
     """Format the size of a step: "−5.1 %"."""
-    return numbers.signed(change.step.rate_change)
+    return numbers.signed(change.share)
 
 
 def glyph(change: Change) -> str:
@@ -201,12 +238,12 @@ def open_counts(*machines: MachineHistory) -> str:
 
 
 def confirm_command(*changes: Change) -> str:
-    """Return the command that confirms or rejects nominations of one pair of builds."""
-    before, after = changes[0].before, changes[0].after
+    """Return the command that decides on nominations of one pair of builds."""
+    before, after = changes[0].compared
     words = ["scripts/kvmatrix", "ab", after.suite]
     words += ["--a", f"BUILD_OF_{before.title}", "--b", f"BUILD_OF_{after.title}"]
-    cells = [("-k", str(change.series.cell)) for change in changes]
-    return shlex.join([*words, *(word for pair in cells for word in pair)])
+    cells = dict.fromkeys(str(change.series.cell) for change in changes)
+    return shlex.join([*words, *(word for cell in cells for word in ("-k", cell))])
 
 
 def _only(entry: HistoryEntry, wanted: Callable[[CellName], bool]) -> HistoryEntry:
@@ -214,15 +251,21 @@ def _only(entry: HistoryEntry, wanted: Callable[[CellName], bool]) -> HistoryEnt
     return entry if len(cells) == len(entry.cells) else replace(entry, cells=cells)
 
 
-def _largest_first(change: Change) -> tuple[float, CellName, str]:
-    return -abs(change.step.log_shift), change.series.cell, change.after.run
+def _largest_first(change: Change) -> tuple[bool, float, CellName, str]:
+    is_cost = not change.series.is_rate
+    return is_cost, -abs(change.step.log_shift), change.series.cell, change.after.run
 
 
 def decided(change: Change) -> str:
     """Return the result of the A/B run that decided a step, or ""."""
     entry = change.decided_by
-    ratio = entry.by_name[change.series.cell].ratio if entry else None
-    if entry is None or ratio is None:
+    if entry is None:
         return ""
+    cell = entry.by_name[change.series.cell]
+    if not change.series.is_rate:
+        verdict = cell.verdicts[change.series.key.measure]
+        return f"{change.state} by {entry.run}: {verdict}"
+    ratio = cell.ratio
+    assert ratio is not None
     ends = interval(ratio.low - 1, ratio.high - 1)
     return f"{change.state} by {entry.run}: {signed(ratio.median - 1)} {ends}"

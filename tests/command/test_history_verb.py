@@ -118,8 +118,8 @@ def test_the_history_is_among_the_results(
 
 def test_a_nomination_says_how_to_confirm_it(folder: Path) -> None:
     command = (
-        f"scripts/kvmatrix ab quick --a BUILD_OF_{past.commit(44)}"
-        f" --b BUILD_OF_{past.commit(45)} -k beta/baseline/readrandom"
+        f"scripts/kvmatrix ab quick --a BUILD_OF_{past.commit(39)}"
+        f" --b BUILD_OF_{past.commit(59)} -k beta/baseline/readrandom"
     )
     assert f"to confirm: {command}" in history(*at(folder)).stdout
 
@@ -184,7 +184,7 @@ def test_csv_has_every_point_and_json_every_step(folder: Path) -> None:
 
 
 def test_two_machines_are_distinguished(tmp_path: Path) -> None:
-    there = {**past.MACHINE, "cpu_model": "Another CPU"}
+    there = {**past.MACHINE, "cpu_model": "Another CPU", "logical_cpus": 4}
     runs = past.history(6)
     moved = [past.entry(i + 6, e.cells, machine=there) for i, e in enumerate(runs)]
     done = history(*at(past.write(tmp_path, [*runs, *moved])))

@@ -81,7 +81,7 @@ def test_a_cell_that_some_runs_lack_has_a_file_of_its_own() -> None:
 
 def test_machines_are_not_mixed() -> None:
     cell = synthetic_history.entry_cell(OTHER, 1e5)
-    another_machine = {**synthetic_history.MACHINE, "cpu_model": "Another CPU"}
+    another_machine = {**synthetic_history.MACHINE, "logical_cpus": 64}
     entries = [
         synthetic_history.entry(0, [cell]),
         synthetic_history.entry(1, [cell], machine=another_machine),

@@ -193,7 +193,7 @@ def test_more_runs_than_can_be_drawn_are_drawn_as_one(
 
 
 def test_machines_have_a_part_each() -> None:
-    there = {**past.MACHINE, "cpu_model": "Another CPU"}
+    there = {**past.MACHINE, "cpu_model": "Another CPU", "logical_cpus": 4}
     runs = past.history(12)
     moved = [past.entry(i + 12, e.cells, machine=there) for i, e in enumerate(runs)]
     html = page([*runs, *moved])

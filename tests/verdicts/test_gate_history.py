@@ -12,6 +12,7 @@ from report.model.history_entry import HistoryEntry, MedianInterval
 from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.verdict.history_steps import judge
+from report.words.verdict_rows import Kind
 from tests.builders.synthetic_history import (
     Effect,
     commit,
@@ -39,8 +40,8 @@ def test_a_step_of_the_history_is_nominated_with_the_command_that_decides() -> N
     assert (slower.name, slower.remark) == ("alpha/baseline/fillseq", SINCE)
     assert slower.change == pytest.approx(math.exp(-0.2) - 1, abs=0.01)
     assert result.hints == (
-        f"scripts/kvmatrix ab quick --a BUILD_OF_{commit(11)}"
-        f" --b BUILD_OF_{commit(12)} -k alpha/baseline/fillseq",
+        f"scripts/kvmatrix ab quick --a BUILD_OF_{commit(6)}"
+        f" --b BUILD_OF_{commit(14)} -k alpha/baseline/fillseq",
     )
     assert not result.of(GateOutcome.REGRESSED)
     assert result.exit_code() == 1
@@ -65,9 +66,9 @@ def test_one_slow_run_is_neither_a_step_nor_a_pass() -> None:
 
 
 def decided(verdict: Verdict) -> HistoryEntry:
-    """Return an A/B run of the builds around the step, later than all runs."""
+    """Return an A/B run of the builds that the gate names, later than all runs."""
     cell = entry_cell(CELLS[0], 8e4, MedianInterval(0.82, 0.8, 0.84), verdict)
-    return entry(20, [cell], reference="binary 11", binary="binary 12")
+    return entry(20, [cell], reference="binary 6", binary="binary 14")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ def test_short_histories_and_other_machines_are_not_a_base() -> None:
     assert young.exit_code(allow_no_base=True) == 0
     assert "4 earlier runs" in young.no_verdict_reason
     entries = history(13, CELLS)
-    moved = dataclasses.replace(entries[-1], machine={"cpu_model": "another"})
+    moved = dataclasses.replace(entries[-1], machine={"logical_cpus": 64})
     found = gate_from_history(moved, entries[:-1], 0.05)
     assert found.exit_code(allow_no_base=True) == 5
     assert "machine" in found.no_verdict_reason
@@ -226,3 +227,84 @@ def test_a_new_cell_has_no_base_and_fails_nothing() -> None:
     [new] = found.of(GateOutcome.UNCOMPARED)
     assert "0 earlier runs; at least 5 are needed" in new.remark
     assert found.exit_code() == 0
+
+
+@pytest.mark.parametrize("fact", ["kernel", "cpu_model", "mount_options"])
+@pytest.mark.parametrize("first", [12, 8])
+def test_the_history_of_an_updated_machine_is_still_a_base(
+    fact: str, first: int
+) -> None:
+    """From the first night on, with the boundary shown."""
+    entries = [
+        dataclasses.replace(
+            e, machine={**e.machine, "mount_options": "rw"} | ({fact: "9"} if i >= first else {})
+        )
+        for i, e in enumerate(history(13, CELLS))
+    ]
+    result = against_history(entries)
+    assert result.exit_code() == 0
+    [boundary] = result.differences
+    assert fact in boundary and entries[first].run in boundary
+
+
+def measured(shifts: dict[str, float], count: int = 15) -> list[HistoryEntry]:
+    """Return a history in which measures of a cell change in the last two runs."""
+    entries = []
+    for i, e in enumerate(history(count, CELLS)):
+        costs = {"cpu_ns_per_op": 900.0 * (1 + 0.004 * (i % 3)), "barriers": 25.0}
+        costs |= {"written_bytes": 1e6, "write_calls": 0.0}
+        costs |= {k: v for k, v in shifts.items() if i >= count - 2}
+        measures = {k: MedianInterval(v, v, v) for k, v in costs.items()}
+        first = dataclasses.replace(e.cells[0], measures=measures)
+        entries.append(dataclasses.replace(e, cells=(first, *e.cells[1:])))
+    return entries
+
+
+@pytest.mark.parametrize(
+    ("shifts", "outcome"),
+    [
+        ({}, None),
+        ({"barriers": 28.0}, GateOutcome.NOMINATED),
+        ({"written_bytes": 1.006e6}, GateOutcome.NOMINATED),
+        ({"written_bytes": 1.004e6}, None),
+        ({"written_bytes": 0.98e6}, GateOutcome.IMPROVED),
+        ({"write_calls": 7.0}, GateOutcome.NOMINATED),
+        ({"cpu_ns_per_op": 1050.0}, GateOutcome.NOMINATED),
+        ({"cpu_ns_per_op": 930.0}, None),
+    ],
+)
+def test_processor_time_and_counts_are_judged(
+    shifts: dict[str, float], outcome: GateOutcome | None
+) -> None:
+    """A count by its own floor, processor time by the threshold of times."""
+    result = against_history(measured(shifts))
+    rows = [row for row in result.rows if row.kind is Kind.COUNT]
+    assert len(rows) == 4
+    found = {row.name.split(" ")[1]: row for row in rows}
+    changed = result.of(GateOutcome.NOMINATED, GateOutcome.IMPROVED)
+    assert [row.name.split(" ")[1] for row in changed] == (list(shifts) if outcome else [])
+    assert all(found[name].outcome is outcome for name in shifts if outcome)
+    assert result.exit_code() == (1 if outcome is GateOutcome.NOMINATED else 0)
+
+
+def test_an_ab_run_decides_on_a_count_by_its_own_verdict() -> None:
+    *older, new = measured({"barriers": 28.0})
+    for verdict, outcome in (
+        ("more", GateOutcome.REGRESSED),
+        ("same", GateOutcome.UNCHANGED),
+    ):
+        run = decided(Verdict.UNCHANGED)
+        cell = dataclasses.replace(run.cells[0], verdicts={"barriers": verdict})
+        decisive = dataclasses.replace(run, cells=(cell,))
+        rows = gate_from_history(new, [*older, new, decisive], 0.05).rows
+        [row] = [row for row in rows if row.name.endswith("barriers")]
+        assert row.outcome is outcome
+
+
+def test_entries_without_counts_begin_no_history_of_them() -> None:
+    """They are those of earlier versions: nothing is missing, and nothing judged."""
+    *older, new = measured({})
+    before = history(15, CELLS)[:-1]
+    result = gate_from_history(new, before, 0.05)
+    assert {row.kind for row in result.rows} == {Kind.CELL}
+    assert result.exit_code() == 0

@@ -12,7 +12,7 @@ from report.model.history_entry import EntryBuild, HistoryEntry, MedianInterval
 from report.model.judgement import Verdict
 from report.model.plan import CellName
 from report.verdict.history_series import PINNED, series
-from report.verdict.history_steps import Change, State, judge
+from report.verdict.history_steps import NEAR, Change, State, judge
 from tests.builders import synthetic_history as past
 
 OTHER = CellName("beta", "baseline", "readrandom")
@@ -82,13 +82,81 @@ def test_a_change_of_machine_is_not_a_step() -> None:
     assert changes([*entries[:30], *moved]) == ()
 
 
-def test_a_newer_kernel_continues_the_series_and_is_named_with_the_step() -> None:
+def updated(
+    entries: list[HistoryEntry], start: int, end: int | None = None, **facts: object
+) -> list[HistoryEntry]:
+    """Return a history with other facts of the machine in some entries."""
+    moved = [replace(e, machine={**e.machine, **facts}) for e in entries[start:end]]
+    return [*entries[:start], *moved, *(entries[end:] if end else [])]
+
+
+@pytest.mark.parametrize("fact", ["kernel", "cpu_model", "mount_options"])
+def test_an_updated_machine_is_a_boundary_within_the_series(fact: str) -> None:
+    entries = updated(past.history(40, noise=0.02), 0, mount_options="rw")
+    entries = updated(entries, 30, **{fact: "9"})
+    (of,) = judge(entries)
+    was = entries[0].machine[fact]
+    assert [(b.index, str(b)) for b in of.series.boundaries] == [
+        (30, f"{fact} {was} → 9")
+    ]
+    assert of.changes == ()
+
+
+def test_a_step_near_a_boundary_is_the_machine_or_the_code() -> None:
     entries = stepped()
-    updated = [replace(e, machine={**e.machine, "kernel": "9"}) for e in entries[30:]]
-    (change,) = changes([*entries[:30], *updated])
+    (change,) = changes(updated(entries, 27, kernel="9"))
+    assert (change.state, change.verdict) == (State.MACHINE_OR_CODE, "machine or code")
+    assert change.is_nominated and not change.is_regression
     assert "kernel 0.0 → 9" in since(change)
-    (change,) = changes(entries)
+    (change,) = changes(updated(entries, 24, kernel="9"))
+    assert change.state is State.NOMINATED
     assert "kernel" not in since(change)
+    decided = confirming(29, 30, (0.94, 0.92, 0.96))
+    (change,) = changes([*updated(entries, 30, kernel="9"), decided])
+    assert change.state is State.CONFIRMED
+
+
+def slower_processor(start: int, end: int, shift: float) -> Any:
+    """Return an effect: a step of code at 45, and a processor that is slower."""
+    return lambda index, name: 0.06 * (index >= 45) + shift * (start <= index < end)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.3, -0.3])
+def test_a_step_after_another_processor_is_found_where_it_is(shift: float) -> None:
+    entries = past.history(70, effect=slower_processor(25, 70, shift))
+    found = changes(updated(entries, 25, cpu_model="Another CPU"))
+    assert [c.step.index for c in found] == ([25, 45] if shift else [45])
+    assert found[-1].state is State.NOMINATED
+    assert found[-1].share == pytest.approx(-0.058, abs=0.015)
+    if shift:
+        assert found[0].state is State.MACHINE_OR_CODE
+        assert found[0].is_nominated is (shift > 0)
+
+
+def test_a_series_back_on_its_first_processor_has_its_first_level() -> None:
+    """What a processor costs is no step of the code, and ends with it."""
+    entries = past.history(40, effect=past.step_at(15, 0.3, 25))
+    (change,) = changes(updated(entries, 15, 25, cpu_model="Another CPU"))
+    assert change.state is State.MACHINE_OR_CODE
+    assert change.ended is not None and change.ended.run == past.run_id(25)
+    assert not change.is_open
+
+
+def test_processors_that_alternate_are_no_steps() -> None:
+    """As on hosted runners: only the first level of the slower one is a question."""
+    slow: Any = lambda index, name: 0.2 * (index % 3 == 1)  # noqa: E731
+    entries = past.history(60, effect=slow)
+    for index in range(1, 60, 3):
+        entries = updated(entries, index, index + 1, cpu_model="Another CPU")
+    assert not any(change.is_open for change in changes(entries))
+
+
+def test_ratios_to_a_pinned_reference_go_on_across_processors() -> None:
+    entries = updated(past.history(40, reference="pinned"), 20, cpu_model="X", kernel="9")
+    (of,) = judge(entries)
+    assert of.series.is_ratio and len(of.series.points) == 40
+    assert of.series.aligned == of.series.values
+    assert [b.index for b in of.series.boundaries] == [20]
 
 
 def test_another_seed_or_label_does_not_start_a_new_series() -> None:
@@ -136,6 +204,9 @@ def test_a_step_is_nominated_and_not_yet_a_regression() -> None:
     assert change.after.run == past.run_id(30)
 
 
+# Builds outside the uncertainty of a step at 30: the nearest one before, the newest.
+FAR = (30 - 1 - NEAR, 39)
+
 # Interval of b's rate over a's, verdict -> state of a nominated slowdown.
 DECISIONS = {
     "slower": ((0.92, 0.94, 0.96), Verdict.REGRESSED, State.CONFIRMED),
@@ -151,7 +222,7 @@ DECISIONS = {
 @pytest.mark.parametrize("case", DECISIONS)
 def test_the_verdict_of_an_ab_run_across_the_step_decides(case: str) -> None:
     (low, middle, high), verdict, state = DECISIONS[case]
-    decided = confirming(29, 30, (middle, low, high), verdict=verdict)
+    decided = confirming(*FAR, (middle, low, high), verdict=verdict)
     (change,) = changes([*stepped(), decided])
     assert change.state is state
     assert change.decided_by == (None if state is State.NOMINATED else decided)
@@ -164,8 +235,51 @@ def test_a_speedup_is_confirmed_as_one() -> None:
     (change,) = changes([*entries, faster])
     assert (change.state, change.verdict) == (State.CONFIRMED, "improved")
     assert change.is_improvement
-    (change,) = changes([*entries, confirming(29, 30, (0.94, 0.92, 0.96))])
+    (change,) = changes([*entries, confirming(*FAR, (0.94, 0.92, 0.96))])
     assert change.state is State.REJECTED
+
+
+SAME = ((1.0, 0.99, 1.01), 101, Verdict.UNCHANGED)
+OPPOSITE = ((1.06, 1.04, 1.08), 101, Verdict.IMPROVED)
+
+
+@pytest.mark.parametrize("rejecting", [SAME, OPPOSITE])
+@pytest.mark.parametrize(
+    ("before", "after", "state"),
+    [
+        (29, 30, State.NOMINATED),
+        (26, 34, State.NOMINATED),
+        (24, 34, State.NOMINATED),
+        (25, 39, State.NOMINATED),
+        (24, 35, State.REJECTED),
+        (0, 39, State.REJECTED),
+    ],
+)
+def test_only_builds_outside_the_uncertainty_of_a_step_reject_it(
+    before: int, after: int, state: State, rejecting: Any
+) -> None:
+    """The builds next to the estimated place may both have the new level."""
+    (change,) = changes([*stepped(), confirming(before, after, *rejecting)])
+    assert change.state is state
+    old, new = change.compared
+    assert (old.run, new.run) == (past.run_id(24), past.run_id(39))
+    assert not change.is_narrow
+
+
+@pytest.mark.parametrize(
+    ("after", "later", "state"),
+    [(32, 0, State.REJECTED), (32, 7, State.REJECTED), (31, 0, State.NOMINATED)],
+)
+def test_the_newest_build_rejects_where_the_level_is_short(
+    after: int, later: int, state: State
+) -> None:
+    """That was the newest when the A/B run was made, whatever came later."""
+    entries = past.history(33 + later, effect=past.step_at(30, 0.12))
+    decided = confirming(24, after, *SAME)
+    decided = replace(decided, run=f"{past.run_id(32)}-ab")
+    (change,) = changes([*entries, decided])
+    assert change.state is state
+    assert change.is_narrow is not bool(later)
 
 
 def test_any_build_before_and_any_after_will_do() -> None:
@@ -212,7 +326,7 @@ def test_another_machine_may_confirm() -> None:
 def test_the_newest_conclusive_ab_run_decides() -> None:
     ab_runs = [
         confirming(29, 30, (0.94, 0.92, 0.96), 100),
-        confirming(29, 30, (1.0, 0.99, 1.01), 101, Verdict.UNCHANGED),
+        confirming(*FAR, (1.0, 0.99, 1.01), 101, Verdict.UNCHANGED),
         confirming(29, 30, (0.97, 0.90, 1.05), 102, Verdict.INCONCLUSIVE),
     ]
     (change,) = changes([*stepped(), *ab_runs])
