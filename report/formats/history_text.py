@@ -89,8 +89,12 @@ def _machine(machine: MachineHistory) -> Iterator[TextLine]:
         if len(costs) <= _CELLS_SHOWN:
             yield from newest_values(machine, costs).lines()
         else:
-            series = f"{count(len(costs), 'series', 'series')} of processor time and counts"
-            yield TextLine(f"  {series}: select some with -k to see their values", "dim")
+            series = (
+                f"{count(len(costs), 'series', 'series')} of processor time and counts"
+            )
+            yield TextLine(
+                f"  {series}: select some with -k to see their values", "dim"
+            )
     for change in machine.open:
         yield from _change(change)
     if machine.closed:

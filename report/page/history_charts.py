@@ -208,7 +208,9 @@ def _dots(
     )
 
 
-def _boundaries(series: Series, drawn: Sequence[DrawnPoint]) -> tuple[BoundaryMark, ...]:
+def _boundaries(
+    series: Series, drawn: Sequence[DrawnPoint]
+) -> tuple[BoundaryMark, ...]:
     """Return the boundaries among the points drawn; one within a point is before it."""
     places = {point.entry.run: i for i, one in enumerate(drawn) for point in one.points}
     marks = []

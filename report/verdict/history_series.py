@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from report.model.history_entry import (
-    AB,
     CPU_NS_PER_OP,
     RATE,
     EntryCell,
@@ -159,11 +158,11 @@ class Series:
         for first, model in enumerate(models):
             if model in offsets:
                 continue
-            own = [i for i in range(first, len(models)) if models[i] == model][:_ALIGNED]
-            near = range(max(0, first - _ALIGNED), own[-1])
-            known = [
-                logs[i] - offsets[models[i]] for i in near if models[i] in offsets
+            own = [i for i in range(first, len(models)) if models[i] == model][
+                :_ALIGNED
             ]
+            near = range(max(0, first - _ALIGNED), own[-1])
+            known = [logs[i] - offsets[models[i]] for i in near if models[i] in offsets]
             level = statistics.median(logs[i] for i in own)
             offsets[model] = level - statistics.median(known)
         return offsets

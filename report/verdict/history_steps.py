@@ -9,6 +9,7 @@ boundary, where a kernel or a processor changed, that is said.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -45,9 +46,10 @@ class Change:
     """One step of a series, between two adjacent points.
 
     `start` is the first point of the old level, `end` is behind the last one of the
-    new level.  `decided_by` is the A/B run that confirmed or rejected it, or None.  `ended` is
-    the first entry at which the old level was restored, or None.  `seen_on` is the
-    number of machines that have it.  A step that others should have seen is local.
+    new level.  `decided_by` is the A/B run that confirmed or rejected it, or None.
+    `ended` is the first entry at which the old level was restored, or None.  `seen_on`
+    is the number of machines that have it.  A step that others should have seen is
+    local.
     """
 
     series: Series
@@ -101,10 +103,17 @@ class Change:
 
     @property
     def share(self) -> float:
-        """The change of the values as a share: -0.05 is 5 % less of them."""
+        """The change of the values as a share: -0.05 is 5 % less of them.
+
+        From a count of 0 it is that of the count plus 1.
+        """
+        values, index = self.series.values, self.step.index
         if self.series.is_rate:
             return self.step.rate_change
-        return math.expm1(self.step.log_shift)
+        old = statistics.median(values[self.start : index])
+        if not self.series.is_count or not old:
+            return math.expm1(self.step.log_shift)
+        return statistics.median(values[index : self.end]) / old - 1
 
     @property
     def direction(self) -> Verdict:
@@ -249,7 +258,13 @@ def _change(
 ) -> Change:
     edges = [0, *(step.index for step in steps), len(points.points)]
     change = Change(
-        points, steps[which], edges[which], edges[which + 2], State.NOMINATED, None, None
+        points,
+        steps[which],
+        edges[which],
+        edges[which + 2],
+        State.NOMINATED,
+        None,
+        None,
     )
     state, decided_by = _decision(change, decisive)
     if decided_by is None:
@@ -273,8 +288,8 @@ def _decision(
     """Return the state by the newest conclusive A/B run across the step, and the run.
 
     Any pair of builds across it can confirm.  Only a pair from outside the uncertainty
-    of its place can reject: a nearer one may be two builds of the new level.  The points
-    of a series of ratios made the nomination, so they cannot confirm it.
+    of its place can reject: a nearer one may be two builds of the new level.  The
+    points of a series of ratios made the nomination, so they cannot confirm it.
     """
     points = change.series
     nominating = {entry.run for entry in points.entries} if points.is_ratio else set()
@@ -311,7 +326,9 @@ def _is_across(change: Change, decisive: HistoryEntry, *, is_far: bool) -> bool:
         [entry.binary(engine) for entry in entries[start:end]]
         for start, end in ((change.start, index), (index, change.end))
     )
-    later = [e.binary(engine) for e in entries[index : change.end] if e.run < decisive.run]
+    later = [
+        e.binary(engine) for e in entries[index : change.end] if e.run < decisive.run
+    ]
     old, new = set(left) - set(right) - {""}, set(right) - set(left) - {""}
     if is_far:
         old &= {*left[: len(left) - NEAR], left[0]}
@@ -356,11 +373,9 @@ def _ended(points: Series, steps: Sequence[Step], which: int) -> HistoryEntry | 
     index = steps[which].index
     if index in points.crossings:
         earlier = set(points.processors[:index])
-        for entry, model in zip(
-            points.entries[index:], points.processors[index:], strict=True
-        ):
-            if model in earlier:
-                return entry
+        for place in range(index, len(points.points)):
+            if points.processors[place] in earlier:
+                return points.entries[place]
     sums = list(accumulate(step.log_shift for step in steps[which:]))
     for following, rest in zip(steps[which + 1 :], sums[1:], strict=True):
         if _is_back(points, rest, steps[which]):
@@ -374,10 +389,8 @@ def _is_mending(points: Series, steps: Sequence[Step], which: int) -> bool:
         return False
     sums = accumulate(step.log_shift for step in reversed(steps[: which + 1]))
     earlier = zip(reversed(steps[: which + 1]), sums, strict=True)
-    return any(
-        s.is_slower and abs(rest) < math.log1p(points.least_shift)
-        for s, rest in earlier
-    )
+    least = math.log1p(points.least_shift)
+    return any(s.is_slower and abs(rest) < least for s, rest in earlier)
 
 
 def _is_same_build(points: Series, index: int) -> bool:

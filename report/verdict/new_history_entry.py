@@ -194,11 +194,11 @@ def timed_measures(records: Sequence[Record]) -> dict[str, MedianInterval]:
 
 
 def _cpu_ns_per_op(record: Record) -> float | None:
-    user, system, ops = (
-        record.get(key) for key in ("cpu_user_ns", "cpu_system_ns", "ops")
-    )
-    if not (isinstance(user, int) and isinstance(system, int) and ops):
+    names = ("cpu_user_ns", "cpu_system_ns", "ops")
+    known = [value for name in names if isinstance(value := record.get(name), int)]
+    if len(known) < len(names) or known[-1] == 0:
         return None
+    user, system, ops = known
     return (user + system) / ops
 
 
@@ -208,7 +208,9 @@ def _counted_measures(run: AbRun, name: CellName) -> dict[str, MedianInterval]:
     Instructions of a process that starts threads vary by chance, and are left out.
     """
     lines = [
-        line for line in run.counts if cell_of_count(line) == name and line["side"] == "b"
+        line
+        for line in run.counts
+        if cell_of_count(line) == name and line["side"] == "b"
     ]
     if any(line["status"] != "ok" for line in lines):
         return {}

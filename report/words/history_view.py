@@ -176,7 +176,9 @@ def newest_values(machine: MachineHistory, judged: Sequence[SeriesSteps]) -> Tex
         change = newest_change(of)
         kind = ", A/B" if series.key.kind == "ab" and not series.is_ratio else ""
         text = "–" if change is None else signed(change)
-        rows.append(TableRow((f"{series.name}{kind}", *texts, text), "", series.cell.engine))
+        rows.append(
+            TableRow((f"{series.name}{kind}", *texts, text), "", series.cell.engine)
+        )
     titles = [_short(entry) for entry in shown]
     return TextTable(("Cell",), (*titles, "change"), (), tuple(rows))
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _FORMATS = ("text", "html", "csv", "json", "otava")
 _NOTHING = 5
+_ENGINES_SAID = 4
 
 
 @dataclass(frozen=True)
@@ -160,10 +161,21 @@ def add(
         entries = [e for name in names for e in _entries(results_dir, name, label)]
         for entry in entries:
             path, is_new = add(history_dir, entry)
-            say(f"{shown(path)}{'' if is_new else ' (already there)'}")
+            already = "" if is_new else " (already there)"
+            say(f"{shown(path)}: {_subject(entry)}{already}")
         return 0
 
     sys.exit(exit_code_of(work))
+
+
+def _subject(entry: HistoryEntry) -> str:
+    """Say what an entry has, so that the wrong run is noticed."""
+    from report.formats.history_text import date_of
+
+    engines = [f"{name} {build.version}" for name, build in entry.engines.items()]
+    more = f" and {len(engines) - _ENGINES_SAID} more" * (len(engines) > _ENGINES_SAID)
+    built = ", ".join(engines[:_ENGINES_SAID])
+    return f"{entry.suite} of {date_of(entry.run)}, {built}{more}"
 
 
 def _entries(results: Path, name: str, label: str | None) -> list[HistoryEntry]:

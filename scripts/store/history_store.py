@@ -5,6 +5,9 @@ from __future__ import annotations
 import datetime
 import re
 import shlex
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
@@ -18,10 +21,12 @@ from report.trust.judge import load_run
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
 from report.verdict.new_history_entry import entries_of, entry_of_kept
-from scripts.store.folder_lock import sole_user
+from scripts.store.folder_lock import FolderLocked, sole_user
 from scripts.store.run_store import TIME_FORMAT, is_ab_run
 from scripts.store.whole_file import write_whole
 
+PATIENCE_S = 60.0  # an entry is added in milliseconds
+_PAUSE_S = 0.02
 _NAME_CHARS = 100  # of a file, in the name of its entry
 
 
@@ -82,17 +87,17 @@ def add(folder: Path, entry: HistoryEntry) -> tuple[Path, bool]:
 
     An existing entry is never replaced, and none is added of results that another has:
     those of a machine whose shards were merged twice.  Raises ResultsError if the
-    existing entry is different.
+    existing entry is different, or FolderLocked if others keep adding for PATIENCE_S.
     """
     check_folder(folder)
     target, content = folder / f"{entry.run}.json", text(entry)
-    with sole_user(folder, "history"):
+    with _sole_writer(folder):
         file = target if target.exists() else _entry_of_the_same(folder, entry)
         if file is None:
             write_whole(target, content, "--history-dir")
             return target, True
-    is_alike = file != target or read_bytes(target) == content.encode()
     stored, differs = stored_entry(file), "with other content"
+    is_alike = file != target or stored in (entry, _without_measures(entry))
     if stored.label != entry.label:
         differs = (
             f"with the label {stored.label!r}" if stored.label else "without a label"
@@ -101,9 +106,31 @@ def add(folder: Path, entry: HistoryEntry) -> tuple[Path, bool]:
         return file, False
     has = "this run" if file == target else "these results"
     raise ResultsError(
-        f"{file}: the history already has {has}, {differs}; remove the file to"
-        " replace the entry"
+        f"{file}: the history already has {has}, {differs}; if you meant a newer run,"
+        " it failed before it measured anything; to replace the entry, remove the file"
     )
+
+
+def _without_measures(entry: HistoryEntry) -> HistoryEntry:
+    """Return an entry as earlier versions wrote it."""
+    cells = tuple(replace(cell, measures={}, verdicts={}) for cell in entry.cells)
+    return replace(entry, cells=cells)
+
+
+@contextmanager
+def _sole_writer(folder: Path) -> Iterator[None]:
+    """Hold the lock of a history; wait for other commands that add to it."""
+    until_s = time.monotonic() + PATIENCE_S
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(sole_user(folder, "history"))
+                break
+            except FolderLocked:
+                if time.monotonic() > until_s:
+                    raise
+                time.sleep(_PAUSE_S)
+        yield
 
 
 def _entry_of_the_same(folder: Path, entry: HistoryEntry) -> Path | None:

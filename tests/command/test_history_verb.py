@@ -8,6 +8,8 @@ import json
 import math
 import re
 import shlex
+import statistics
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +183,67 @@ def test_csv_has_every_point_and_json_every_step(folder: Path) -> None:
         "alpha/sync/fillsync",
         "beta/baseline/readrandom",
     }
+
+
+def measured(count: int, machine: dict[str, object] | None = None) -> Any:
+    """Return a history with a count that grows at the third last run."""
+    entries = []
+    for i, e in enumerate(past.history(count)):
+        value = 25.0 + 3 * (i >= count - 3)
+        cells = [
+            replace(e.cells[0], measures={"barriers": MedianInterval(*[value] * 3)})
+        ]
+        here = machine if i >= count - 2 else None
+        entries.append(past.entry(i, cells, machine=here))
+    return entries
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_values_are_shown_from_the_first_entry(tmp_path: Path, count: int) -> None:
+    """And the change against the level before: of rates and of counts."""
+    folder = past.write(tmp_path, past.history(count))
+    (row,) = [
+        line.split()
+        for line in history(*at(folder)).stdout.splitlines()
+        if line.startswith("alpha/baseline/fillseq ")
+    ]
+    assert len(row) == 1 + min(count, 4) + (2 if count > 1 else 1)
+    assert row[min(count, 4)].endswith("k")
+    document = json.loads(history(*at(folder), "--format", "json").stdout)
+    (value,) = document["machines"][0]["values"]
+    *level, newest = [entry.cells[0].rate.median for entry in load(folder)]  # type: ignore[union-attr]
+    assert (value["value"], value["points"]) == (newest, count)
+    expected = newest / statistics.median(level) - 1 if level else None
+    assert value["change"] == (pytest.approx(expected) if level else None)
+
+
+def test_counts_are_shown_after_the_rates_and_in_every_format(tmp_path: Path) -> None:
+    kernel = {**past.MACHINE, "kernel": "9"}
+    folder = past.write(tmp_path / "h", measured(8, kernel))
+    lines = history(*at(folder)).stdout.splitlines()
+    names = [line.split("  ")[0] for line in lines if line.startswith("alpha/")]
+    assert names == ["alpha/baseline/fillseq", "alpha/baseline/fillseq barriers"]
+    steps = [line for line in lines if line[:1] in "▼▲" and "barriers" in line]
+    assert len(steps) == 1 and "+12.0 %" in steps[0] and "machine or code" in steps[0]
+    table = history(*at(folder), "--format", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(table)))
+    counts = [row for row in rows if row["measure"] == "barriers"]
+    assert [float(row["value"]) for row in counts] == [25.0] * 5 + [28.0] * 3
+    assert [bool(row["step"]) for row in counts] == [False] * 5 + [True, False, False]
+    boundaries = [row["run"] for row in rows if row["boundary"]]
+    assert boundaries == [past.run_id(6)] * 2
+    document = json.loads(history(*at(folder), "--format", "json").stdout)
+    (change,) = document["machines"][0]["changes"]
+    assert (change["measure"], change["state"]) == ("barriers", "machine or code")
+    assert change["change"] == pytest.approx(28 / 25 - 1)
+    (boundary,) = document["machines"][0]["boundaries"]
+    assert boundary["changes"] == {"kernel": ["0.0", "9"]}
+    done = history(*at(folder), "--format", "otava", "-o", tmp_path / "otava")
+    assert done.exit_code == 0
+    (columns,) = (tmp_path / "otava").glob("*.csv")
+    assert (
+        columns.read_text().splitlines()[0].endswith("alpha/baseline/fillseq barriers")
+    )
 
 
 def test_two_machines_are_distinguished(tmp_path: Path) -> None:

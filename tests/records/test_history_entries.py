@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from report.model import history_entry
+from report.model.history_entry import MedianInterval
 from report.model.history_folder import entry_of_document, load, read_entry
 from report.model.judgement import Verdict
 from report.terms.documents import ResultsError, validate
 from report.trust.judge import load_run
-from report.verdict.new_history_entry import entry_of
+from report.verdict.count_verdicts import TIMED, timed_count
+from report.verdict.new_history_entry import entry_of, timed_measures
 from scripts.store.history_store import add
 from tests.builders import synthetic_history as past
 from tests.builders import synthetic_run
@@ -55,6 +60,39 @@ def test_an_entry_without_verdicts_is_read(tmp_path: Path) -> None:
     assert history_entry.document(entry) == document
 
 
+def test_measures_are_read_back_as_they_were_written(tmp_path: Path) -> None:
+    zero, some = MedianInterval(0.0, 0.0, 0.0), MedianInterval(2.0, 1.0, 3.0)
+    (entry,) = past.history(4, reference="pinned")[3:]
+    measured = replace(
+        entry.cells[0],
+        measures={"barriers": zero, "cpu_ns_per_op": some},
+        verdicts={"barriers": "more"},
+    )
+    entry = replace(entry, cells=(measured,))
+    assert load(past.write(tmp_path, [entry])) == (entry,)
+
+
+def test_an_entry_of_an_earlier_version_is_already_there(tmp_path: Path) -> None:
+    """The run has measures that the entry lacks, and is not another run."""
+    entry = entry_of(load_run(synthetic_run.write_run(tmp_path / "run")), "v1")
+    earlier = replace(entry, cells=tuple(replace(c, measures={}) for c in entry.cells))
+    folder = past.write(tmp_path / "history", [earlier])
+    assert add(folder, entry) == (folder / f"{entry.run}.json", False)
+    assert load(folder) == (earlier,)
+    with pytest.raises(ResultsError, match="remove the file"):
+        add(folder, replace(entry, seed=7))
+
+
+def test_jobs_that_add_at_once_lose_nothing(tmp_path: Path) -> None:
+    """Each waits for the others; what two of them add is there once."""
+    entries = past.history(16) * 3
+    with ThreadPoolExecutor(len(entries)) as jobs:
+        done = list(jobs.map(lambda entry: add(tmp_path / "h", entry), entries))
+    assert sum(is_new for _, is_new in done) == 16
+    assert list(load(tmp_path / "h")) == entries[:16]
+    assert len(list((tmp_path / "h").iterdir())) == 16
+
+
 def test_no_folder_and_an_empty_one_hold_no_entries(tmp_path: Path) -> None:
     assert load(tmp_path) == load(tmp_path / "absent") == ()
 
@@ -87,6 +125,35 @@ def test_a_run_gives_its_rates_and_what_failed(tmp_path: Path) -> None:
         assert cell.n == len(source.rates)
         assert (cell.rate.low, cell.rate.high) == (min(source.rates), max(source.rates))
     validate(history_entry.document(entry), "history", "entry")
+
+
+def test_a_run_gives_processor_time_and_counts_of_its_ok_repetitions(
+    tmp_path: Path,
+) -> None:
+    run = load_run(synthetic_run.write_run(tmp_path))
+    entry = entry_of(run)
+    assert entry.cells
+    for cell in entry.cells:
+        records = [m.record for m in run.cells[cell.name].repetitions]
+        times = [(r["cpu_user_ns"] + r["cpu_system_ns"]) / r["ops"] for r in records]
+        cpu = cell.measures["cpu_ns_per_op"]
+        assert (cpu.low, cpu.median, cpu.high) == (
+            min(times),
+            statistics.median(times),
+            max(times),
+        )
+        for kind in TIMED:
+            counts = [timed_count(record, kind) for record in records]
+            assert cell.measures[kind.name].high == max(filter(None, counts), default=0)
+
+
+def test_repetitions_that_did_other_work_have_no_counts() -> None:
+    line = {"ops": 100, "cpu_user_ns": 900, "cpu_system_ns": 100, "disk_bytes": 7}
+    one, more = cast("Any", line), cast("Any", line | {"ops": 200})
+    assert set(timed_measures([one, one])) == {"cpu_ns_per_op", "disk_bytes"}
+    assert set(timed_measures([one, more])) == {"cpu_ns_per_op"}
+    assert set(timed_measures([one, one | {"truncated": True}])) == {"cpu_ns_per_op"}
+    assert timed_measures([one, one | {"cpu_user_ns": None, "disk_bytes": None}]) == {}
 
 
 def settings_of(tmp_path: Path, name: str, change: Callable[[Document], None]) -> str:
@@ -136,6 +203,8 @@ def cell(document: Document) -> Document:
 def bands(**changes: object) -> Callable[[Document], None]:
     return lambda document: cell(document)["ops_per_sec"].update(changes)
 
+
+BAND = ("median", "low", "high")
 
 # A change of a sound entry -> part of the message about it.
 DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
@@ -191,6 +260,26 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
         "verdict in a run that is not an A/B run",
     ),
     "a verdict of its own": (lambda d: cell(d).update(verdict="slow"), "'slow'"),
+    "a measure below nothing": (
+        lambda d: cell(d).update(measures={"barriers": dict.fromkeys(BAND, -1)}),
+        "measures.barriers",
+    ),
+    "a measure upside down": (
+        lambda d: cell(d).update(measures={"barriers": {"median": 2, "low": 3, "high": 4}}),
+        "measures.barriers: expected low <= median",
+    ),
+    "a failed cell's measure": (
+        lambda d: (
+            cell(d).pop("verdict"),
+            cell(d).update(status="error", ops_per_sec=None, ratio=None),
+            cell(d).update(measures={"barriers": dict.fromkeys(BAND, 1)}),
+        ),
+        "status error",
+    ),
+    "a measure's verdict of its own": (
+        lambda d: cell(d).update(verdicts={"barriers": "few"}),
+        "'few'",
+    ),
     "a verdict against its ratio": (
         lambda d: cell(d).update(verdict="improved"),
         "improved, but the ratio is 0.95",

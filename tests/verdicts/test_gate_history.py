@@ -237,7 +237,9 @@ def test_the_history_of_an_updated_machine_is_still_a_base(
     """From the first night on, with the boundary shown."""
     entries = [
         dataclasses.replace(
-            e, machine={**e.machine, "mount_options": "rw"} | ({fact: "9"} if i >= first else {})
+            e,
+            machine={**e.machine, "mount_options": "rw"}
+            | ({fact: "9"} if i >= first else {}),
         )
         for i, e in enumerate(history(13, CELLS))
     ]
@@ -282,7 +284,9 @@ def test_processor_time_and_counts_are_judged(
     assert len(rows) == 4
     found = {row.name.split(" ")[1]: row for row in rows}
     changed = result.of(GateOutcome.NOMINATED, GateOutcome.IMPROVED)
-    assert [row.name.split(" ")[1] for row in changed] == (list(shifts) if outcome else [])
+    assert [row.name.split(" ")[1] for row in changed] == (
+        list(shifts) if outcome else []
+    )
     assert all(found[name].outcome is outcome for name in shifts if outcome)
     assert result.exit_code() == (1 if outcome is GateOutcome.NOMINATED else 0)
 
@@ -303,7 +307,7 @@ def test_an_ab_run_decides_on_a_count_by_its_own_verdict() -> None:
 
 def test_entries_without_counts_begin_no_history_of_them() -> None:
     """They are those of earlier versions: nothing is missing, and nothing judged."""
-    *older, new = measured({})
+    new = measured({})[-1]
     before = history(15, CELLS)[:-1]
     result = gate_from_history(new, before, 0.05)
     assert {row.kind for row in result.rows} == {Kind.CELL}

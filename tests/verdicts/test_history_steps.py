@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from report.formats.history_text import since
 from report.model.history_entry import EntryBuild, HistoryEntry, MedianInterval
 from report.model.judgement import Verdict
 from report.model.plan import CellName
@@ -80,83 +79,6 @@ def test_a_change_of_machine_is_not_a_step() -> None:
     entries = stepped()
     moved = [DIFFERENT["another machine"](entry) for entry in entries[30:]]
     assert changes([*entries[:30], *moved]) == ()
-
-
-def updated(
-    entries: list[HistoryEntry], start: int, end: int | None = None, **facts: object
-) -> list[HistoryEntry]:
-    """Return a history with other facts of the machine in some entries."""
-    moved = [replace(e, machine={**e.machine, **facts}) for e in entries[start:end]]
-    return [*entries[:start], *moved, *(entries[end:] if end else [])]
-
-
-@pytest.mark.parametrize("fact", ["kernel", "cpu_model", "mount_options"])
-def test_an_updated_machine_is_a_boundary_within_the_series(fact: str) -> None:
-    entries = updated(past.history(40, noise=0.02), 0, mount_options="rw")
-    entries = updated(entries, 30, **{fact: "9"})
-    (of,) = judge(entries)
-    was = entries[0].machine[fact]
-    assert [(b.index, str(b)) for b in of.series.boundaries] == [
-        (30, f"{fact} {was} → 9")
-    ]
-    assert of.changes == ()
-
-
-def test_a_step_near_a_boundary_is_the_machine_or_the_code() -> None:
-    entries = stepped()
-    (change,) = changes(updated(entries, 27, kernel="9"))
-    assert (change.state, change.verdict) == (State.MACHINE_OR_CODE, "machine or code")
-    assert change.is_nominated and not change.is_regression
-    assert "kernel 0.0 → 9" in since(change)
-    (change,) = changes(updated(entries, 24, kernel="9"))
-    assert change.state is State.NOMINATED
-    assert "kernel" not in since(change)
-    decided = confirming(29, 30, (0.94, 0.92, 0.96))
-    (change,) = changes([*updated(entries, 30, kernel="9"), decided])
-    assert change.state is State.CONFIRMED
-
-
-def slower_processor(start: int, end: int, shift: float) -> Any:
-    """Return an effect: a step of code at 45, and a processor that is slower."""
-    return lambda index, name: 0.06 * (index >= 45) + shift * (start <= index < end)
-
-
-@pytest.mark.parametrize("shift", [0.0, 0.3, -0.3])
-def test_a_step_after_another_processor_is_found_where_it_is(shift: float) -> None:
-    entries = past.history(70, effect=slower_processor(25, 70, shift))
-    found = changes(updated(entries, 25, cpu_model="Another CPU"))
-    assert [c.step.index for c in found] == ([25, 45] if shift else [45])
-    assert found[-1].state is State.NOMINATED
-    assert found[-1].share == pytest.approx(-0.058, abs=0.015)
-    if shift:
-        assert found[0].state is State.MACHINE_OR_CODE
-        assert found[0].is_nominated is (shift > 0)
-
-
-def test_a_series_back_on_its_first_processor_has_its_first_level() -> None:
-    """What a processor costs is no step of the code, and ends with it."""
-    entries = past.history(40, effect=past.step_at(15, 0.3, 25))
-    (change,) = changes(updated(entries, 15, 25, cpu_model="Another CPU"))
-    assert change.state is State.MACHINE_OR_CODE
-    assert change.ended is not None and change.ended.run == past.run_id(25)
-    assert not change.is_open
-
-
-def test_processors_that_alternate_are_no_steps() -> None:
-    """As on hosted runners: only the first level of the slower one is a question."""
-    slow: Any = lambda index, name: 0.2 * (index % 3 == 1)  # noqa: E731
-    entries = past.history(60, effect=slow)
-    for index in range(1, 60, 3):
-        entries = updated(entries, index, index + 1, cpu_model="Another CPU")
-    assert not any(change.is_open for change in changes(entries))
-
-
-def test_ratios_to_a_pinned_reference_go_on_across_processors() -> None:
-    entries = updated(past.history(40, reference="pinned"), 20, cpu_model="X", kernel="9")
-    (of,) = judge(entries)
-    assert of.series.is_ratio and len(of.series.points) == 40
-    assert of.series.aligned == of.series.values
-    assert [b.index for b in of.series.boundaries] == [20]
 
 
 def test_another_seed_or_label_does_not_start_a_new_series() -> None:
