@@ -145,7 +145,10 @@ def _steady_row(judged: SeriesSteps, threshold: float) -> VerdictRow:
     if slower > max(visible, threshold):
         reason = f"this run is {percent(slower)} slower, but a step needs two runs"
     outcome = GateOutcome.INCONCLUSIVE
-    if unseen <= threshold:
+    own = judged.series.processors.count(judged.series.processors[-1])
+    if judged.series.crossings and own < LEAST_EARLIER:
+        reason = f"{count(own, 'run')} on this processor: its level is not yet known"
+    elif unseen <= threshold:
         outcome = GateOutcome.UNCHANGED
     elif unseen > max(MAX_UNSEEN, threshold):
         outcome = GateOutcome.NOT_GATED

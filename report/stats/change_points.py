@@ -6,6 +6,11 @@ the window into two parts of at least two points.  A split is a step if T exceed
 one window in a thousand of Gaussian noise reaches and if the levels differ by 2 %;
 then both parts are split in the same way.
 
+The newest level is what a gate waits for.  If at least 20 points precede it, it is not
+decided by T but tested against the established level alone, whose deviation is known
+from all its points: the mean distance of the newest points, each cut to 3.5 standard
+deviations, so that it needs two of them and one outlier is not enough.
+
 The null distribution includes the search over all positions, unlike the p-values of
 E-divisive in Apache Otava 0.8 (otava/significance_test.py).  ERROR_RATES.md has the
 measured rates of detection and of false alarms.
@@ -34,12 +39,15 @@ CLIP = 3 * 1.4826  # median absolute deviations: 3 standard deviations of a Gaus
 # Shorter series are not despiked: one outlier in them does not push T beyond the limit,
 # and the estimated deviation is too uncertain to clip by.
 DESPIKED_FROM = 25
-ESTABLISHED = 20  # points of a level from which on a newer one is tested against it
-REACH = 3.3
-TRIM = 3.5 * 1.4826
-NEWEST_LIMIT = 4.5
+# The newest level.  A level is established with this many points.
+ESTABLISHED = 20
+TRIM = 3.5 * 1.4826  # median absolute deviations: points beyond are not of the level
+REACH = 3.5  # standard deviations to which a distance is cut
+# What the mean distance exceeds, in standard errors.  Set by simulation, so that there
+# are no more false steps than with T (ERROR_RATES.md, "A history").
+NEWEST_LIMIT = 4.6
 _LIMITS = np.array(sorted(CRITICAL))
-_LEAST_SPREAD = 1e-9
+_LEAST_SPREAD = 1e-9  # of logarithms: counts may have no spread
 _NOTHING = 1e-300  # smallest variance: avoids division by 0
 
 
@@ -83,10 +91,9 @@ def change_points(
         for left, right in pairwise([0, *inside, len(window)]):
             cuts |= {start + left + cut for cut in _splits(window[left:right], least)}
     steps = _upheld(logs, cuts, least)
-    if steps and len(logs) - steps[-1].index <= WINDOW // 2:
-        previous = steps[-2].index if len(steps) > 1 else 0
-        if steps[-1].index - previous >= ESTABLISHED:
-            steps = steps[:-1]
+    *_, start, last = (0, 0, *(step.index for step in steps))
+    if last - start >= ESTABLISHED and len(logs) - last <= WINDOW // 2:
+        steps = steps[:-1]  # its level is the newest
     newest = _newest(logs, steps[-1].index if steps else 0, least)
     return (*steps, newest) if newest else steps
 

@@ -201,6 +201,34 @@ def test_machines_have_a_part_each() -> None:
     assert "Synthetic CPU" in html.partition('id="machine-2"')[2].partition("</p>")[0]
 
 
+def test_an_update_of_the_machine_is_shown_and_drawn() -> None:
+    runs = past.history(12)
+    there = {**past.MACHINE, "cpu_model": "Another CPU", "kernel": "9"}
+    moved = [past.entry(i + 12, e.cells, machine=there) for i, e in enumerate(runs)]
+    html = page([*runs, *moved])
+    changed = "cpu_model Synthetic CPU → Another CPU, kernel 0.0 → 9"
+    assert texts(html).count(changed) == 2  # in the list, and at the line
+    assert re.search(rf'<line [^>]*x1="50%"[^>]*><title>{changed}</title>', html)
+    assert 'id="machine-2"' not in html
+
+
+def test_counts_have_a_table_and_those_with_a_step_a_chart() -> None:
+    runs = []
+    for i, entry in enumerate(past.history(12)):
+        counts = {"barriers": 25.0 + 3 * (i >= 8), "disk_bytes": 4e6}
+        measures = {k: MedianInterval(v, v, v) for k, v in counts.items()}
+        runs.append(past.entry(i, [replace(entry.cells[0], measures=measures)]))
+    html = page(runs)
+    tables = {table.caption: table for table in Tables(html).found}
+    (costs,) = (t for name, t in tables.items() if "processor time" in name)
+    assert list(costs.rows) == [
+        "alpha/baseline/fillseq barriers",
+        "alpha/baseline/fillseq disk_bytes",
+    ]
+    assert html.count('class="hl"') == 2
+    assert list(opened(html)) == ["alpha/baseline/fillseq barriers"]
+
+
 def test_every_text_of_an_entry_is_escaped() -> None:
     evil = "<script>alert(1)</script>'\"&"
     runs = past.history(40, effect=past.step_at(30, 0.06))

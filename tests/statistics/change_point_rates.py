@@ -6,6 +6,7 @@ Everything is simulated with fixed seeds: logarithms of rates, with three noises
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from report.model.plan import CellName
 from report.stats.change_points import STRIDE, WINDOW, change_points
 from report.stats.critical_values import DRAWS, SEED
 from tests.builders import synthetic_history
+from tests.setup.other_programs import otava_steps
 from tests.support.program import refuse_options
 
 NEAR = 5  # points: a step found within this distance is the simulated one
@@ -26,8 +28,11 @@ BEFORE = 60  # points of history before a step
 PATIENCE = 40  # points after it, within which it is found or missed
 CELLS = tuple(CellName("alpha", "baseline", f"cell{i}") for i in range(60))
 
+HALF = 30  # commits before a step, and after it
 Source = np.random.Generator
 Noise = Callable[[Source, int, float], Any]
+# Series of logarithms of times -> where each has steps
+Detector = Callable[[Sequence[Any]], list[list[int]]]
 
 
 def gauss(source: Source, count: int, sigma: float) -> Any:
@@ -162,6 +167,64 @@ def gate(
     return Rate(false, runs), Rate(hits, runs)
 
 
+@dataclass(frozen=True)
+class SixtyCommits:
+    """How a detector does on series of 60 points with a step at 30, or without one.
+
+    `false` are false steps per series at its end, and `any_false` while it grows.
+    """
+
+    false: float
+    any_false: float
+    power: float
+    delays: list[int]
+
+
+def sixty_commits(
+    find: Detector, noise: Noise, sigma: float, shift: float, replicates: int
+) -> SixtyCommits:
+    """Examine series after each appended point, from the tenth on."""
+    counts = range(10, 2 * HALF + 1)
+    prefixes = []
+    for replicate in range(replicates):
+        logs = noise(np.random.default_rng((7, replicate)), 2 * HALF, sigma)
+        logs[HALF:] += np.log1p(shift)
+        prefixes += [logs[:count] for count in counts]
+    false = any_false = hits = 0
+    late = []
+    found_steps = find(prefixes)
+    for start in range(0, len(found_steps), len(counts)):
+        seen = found_steps[start : start + len(counts)]
+        near = [any(_is_at_step(at, shift) for at in steps) for steps in seen]
+        raised: list[int] = []
+        for at in itertools.chain(*seen):
+            if all(abs(at - earlier) > NEAR for earlier in raised):
+                raised.append(at)
+        any_false += sum(not _is_at_step(at, shift) for at in raised)
+        false += sum(not _is_at_step(at, shift) for at in seen[-1])
+        hits += near[-1]
+        found = (n - HALF for n, hit in zip(counts, near, strict=True) if hit)
+        late.append(next((points for points in found if points > 0), HALF + 1))
+    shares = (n / replicates for n in (false, any_false, hits))
+    return SixtyCommits(*shares, late)
+
+
+def _is_at_step(place: int, shift: float) -> bool:
+    return shift > 0 and abs(place - HALF) <= NEAR
+
+
+def ours(many: Sequence[Any]) -> list[list[int]]:
+    """Return the steps that change_points() finds in each series of logarithms."""
+    return [places(logs) for logs in many]
+
+
+def otava(max_pvalue: float) -> Detector:
+    """Return Apache Otava at a level; its own default is 0.001."""
+    return lambda many: otava_steps(
+        [np.exp(-logs).tolist() for logs in many], max_pvalue=max_pvalue
+    )
+
+
 def percentile(values: Sequence[int], share: float) -> str:
     """Return a percentile of delays as text: the nearest rank, or "> PATIENCE"."""
     rank = sorted(values)[int(share * (len(values) - 1))]
@@ -195,7 +258,33 @@ def main() -> None:
         recall, precision = accuracy(noise, 0.03, 0.05, 1000)
         cells = f"{recall.share:.2f} | {precision.share:.2f}"
         print(f"| {noise.__name__} | {cells} | {recall.of:,} |")
+    print_sixty_commits()
     print_gate()
+
+
+def print_sixty_commits() -> None:
+    """Print the table of 60 commits, of our detector and of Otava at three levels."""
+    detectors = {"ours": ours}
+    detectors |= {f"Otava {p:g}": otava(p) for p in (1e-3, 1e-4, 3e-5)}
+    print(f"\n| noise, CV | step | {' | '.join(detectors)} |")
+    print("|---|---|" + "---|" * len(detectors))
+    rows = [(n, s, 0.0) for n in (gauss, outliers, drifting) for s in (0.02, 0.05)]
+    rows += [(gauss, 0.02, shift) for shift in (0.03, 0.05, 0.1)]
+    rows += [(outliers, 0.02, shift) for shift in (0.05, 0.1)]
+    rows += [(gauss, 0.05, 0.05), (gauss, 0.05, 0.1), (outliers, 0.05, 0.1)]
+    for noise, sigma, shift in rows:
+        cells = []
+        for find in detectors.values():
+            result = sixty_commits(find, noise, sigma, shift, 300)
+            text = f"{result.false:.3f}, {result.any_false:.2f}"
+            if shift:
+                late = sorted(result.delays)
+                ends = [late[int(share * (len(late) - 1))] for share in (0.5, 0.9)]
+                shown = [str(n) if n <= HALF else f"> {HALF}" for n in ends]
+                text = f"{result.power:.2f}, {', '.join(shown)}"
+            cells.append(text)
+        kind = f"{noise.__name__}, {sigma:.0%} | {shift:.0%}"
+        print(f"| {kind} | {' | '.join(cells)} |", flush=True)
 
 
 def print_gate() -> None:
