@@ -55,8 +55,8 @@ def narrow(change: Change) -> str:
     """Say that the builds named for an A/B run are near the step."""
     points = min(change.step.index - change.start, change.end - change.step.index)
     return (
-        f"a level has only {count(points, 'point')} and the place of a step is uncertain"
-        f" by {NEAR}: these are the oldest and the newest build that there are"
+        f"a level has only {count(points, 'point')}, and the place of a step is"
+        f" uncertain by {NEAR}: these are the oldest and the newest build that there are"
     )
 
 

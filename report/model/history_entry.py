@@ -26,7 +26,7 @@ RATE, CPU_NS_PER_OP = "ops_per_sec", "cpu_ns_per_op"  # measures; others are cou
 class MedianInterval:
     """A median with its uncertainty, low <= median <= high.
 
-    A rate or a ratio is from 1e-9 to 1e15, a measure from 0 to 1e18.
+    A rate or a ratio is from 1e-9 to 1e15, a measure 0 or from 1e-9 to 1e18.
     """
 
     median: float
@@ -43,8 +43,8 @@ class EntryCell:
     low and high are the interval of the A/B run.  A cell that is not ok has neither.
     `verdict` is that of the A/B run, None if the entry has none.  `measures` has the
     processor time per operation and the counts, by name, with their extremes: what the
-    cell costs, less is better.  `verdicts` are those of the A/B run on measures, where it
-    has one.  Entries of before have neither.
+    cell costs, less is better.  `verdicts` are those of the A/B run on measures, where
+    it has one.  Entries of before have neither.
     """
 
     name: CellName

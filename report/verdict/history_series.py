@@ -169,7 +169,7 @@ class Series:
 
     @cached_property
     def processors(self) -> tuple[str, ...]:
-        """The model of the processor of each point; unknown is that of the one before."""
+        """The processor model of each point; if unknown, that of the one before."""
         models: list[str] = []
         for entry in self.entries:
             known = entry.machine.get(PROCESSOR) or (models[-1] if models else "")
@@ -199,8 +199,8 @@ class Series:
         """The first point on each processor but the first, whose speed is a guess."""
         if self.is_ratio or self.is_count:
             return ()
-        seen = dict(reversed([*zip(self.processors, range(len(self.points)))]))
-        return tuple(sorted(seen.values())[1:])
+        first = (self.processors.index(model) for model in set(self.processors))
+        return tuple(sorted(first)[1:])
 
 
 def boundaries(entries: Sequence[HistoryEntry]) -> tuple[Boundary, ...]:

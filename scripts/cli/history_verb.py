@@ -84,10 +84,11 @@ def history(
     """Show how results changed over the runs in the history.
 
     A lasting change ("step") in a cell's results is only a candidate.  To confirm or
-    reject it, measure a build from before the step against one from after it with
-    `kvmatrix ab`; only a confirmed step is called a regression.  A step is open as long
-    as the new level lasts and no A/B run has rejected it.  This command does not fail
-    because of a regression: `kvmatrix check --against history` does.
+    reject it, measure a build from before the step against one from after it with the
+    `kvmatrix ab` command that is printed; only a confirmed step is called a regression.
+    A step is open as long as the new level lasts and no A/B run has rejected it.  This
+    command does not fail because of a regression: `kvmatrix check --against history`
+    does.
 
     \b
     Examples:
@@ -125,9 +126,9 @@ def add(
     """Add each RUN or FILE to the history.
 
     RUN is a run's name or a unique prefix of it, a path, @last, or @-2 for the run
-    before the last.  An ordinary run adds the rate of each cell.  An A/B run adds
-    the rate of side B and the ratio B/A, which is the better measure if A is the same
-    build each time.  A run of several machines adds an entry for each of them.  A run
+    before the last.  An ordinary run adds the rate, processor time and counts of each
+    cell.  An A/B run adds those of side B and the ratio B/A of rates, which is the
+    better measure if A is the same build each time.  A run of several machines adds an entry for each of them.  A run
     already in the history is left unchanged.
 
     FILE is a file of another program, as `compare` reads it: stat lines of db_bench,

@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from report.model.ab_folder import ab_plan_of
 from report.model.ab_rule import AbRule
 from report.model.count_lines import end_line
-from report.model.history_entry import text
+from report.model.history_entry import MedianInterval, text
 from report.model.plan_document import plan_of, sha256_of_settings
 from tests.builders import (
     honest_answer,
@@ -125,7 +126,15 @@ def _lines(file: str, schema: str, documents: tuple[Document, ...]) -> FilePart:
 
 def history() -> Material:
     """Return six entries of A/B runs, each in its file."""
-    entries = synthetic_history.history(6, reference="0.9")
+    band = MedianInterval(25.0, 24.0, 26.0)
+    measures = {"cpu_ns_per_op": band, "barriers": band}
+    entries = [
+        replace(
+            entry,
+            cells=tuple(replace(cell, measures=measures) for cell in entry.cells),
+        )
+        for entry in synthetic_history.history(6, reference="0.9")
+    ]
     return Material(
         tuple(
             FilePart(f"{e.run}.json", "history.schema.json", (json.loads(text(e)),))

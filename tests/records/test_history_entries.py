@@ -265,7 +265,9 @@ DAMAGE: dict[str, tuple[Callable[[Document], object], str]] = {
         "measures.barriers",
     ),
     "a measure upside down": (
-        lambda d: cell(d).update(measures={"barriers": {"median": 2, "low": 3, "high": 4}}),
+        lambda d: cell(d).update(
+            measures={"barriers": {"median": 2, "low": 3, "high": 4}}
+        ),
         "measures.barriers: expected low <= median",
     ),
     "a failed cell's measure": (

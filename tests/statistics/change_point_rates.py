@@ -205,8 +205,9 @@ def sixty_commits(
         hits += near[-1]
         found = (n - HALF for n, hit in zip(counts, near, strict=True) if hit)
         late.append(next((points for points in found if points > 0), HALF + 1))
-    shares = (n / replicates for n in (false, any_false, hits))
-    return SixtyCommits(*shares, late)
+    return SixtyCommits(
+        false / replicates, any_false / replicates, hits / replicates, late
+    )
 
 
 def _is_at_step(place: int, shift: float) -> bool:
@@ -264,7 +265,7 @@ def main() -> None:
 
 def print_sixty_commits() -> None:
     """Print the table of 60 commits, of our detector and of Otava at three levels."""
-    detectors = {"ours": ours}
+    detectors: dict[str, Detector] = {"ours": ours}
     detectors |= {f"Otava {p:g}": otava(p) for p in (1e-3, 1e-4, 3e-5)}
     print(f"\n| noise, CV | step | {' | '.join(detectors)} |")
     print("|---|---|" + "---|" * len(detectors))
