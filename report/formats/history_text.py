@@ -56,7 +56,7 @@ def narrow(change: Change) -> str:
     points = min(change.step.index - change.start, change.end - change.step.index)
     return (
         f"a level has only {count(points, 'point')}, and the place of a step is"
-        f" uncertain by {NEAR}: these are the oldest and the newest build that there are"
+        f" uncertain by {NEAR}: these are the oldest and the newest build there are"
     )
 
 

@@ -201,7 +201,7 @@ def _lost(
 
 
 def _series_row(series: Series, outcome: GateOutcome, reason: str) -> VerdictRow:
-    kind = Kind.CELL if series.is_rate else Kind.COUNT
+    kind = Kind.COUNT if series.is_count else Kind.CELL if series.is_rate else Kind.CPU
     return replace(_plain(series.cell, outcome, reason), kind=kind, name=series.name)
 
 

@@ -124,9 +124,10 @@ class Measurement:
 
         It covers the loop and the flush.  None if the line has none.
         """
-        used = self.figure("cpu_user_ns"), self.figure("cpu_system_ns")
-        total = sum(ns for ns in used if ns)
-        return total / self.ops if total and self.ops else None
+        user_ns, system_ns = self.figure("cpu_user_ns"), self.figure("cpu_system_ns")
+        if user_ns is None or system_ns is None or not self.ops:
+            return None
+        return (user_ns + system_ns) / self.ops or None
 
     @property
     def cut_short(self) -> bool:

@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from report.foreign.kept_results import KeptResults
 from report.model.ab_plan import AbPlan
-from report.model.ab_run import AbRun
+from report.model.ab_run import AbRun, Repetition
 from report.model.build_facts import DIFFERS, text_of
 from report.model.count_lines import cell_of_count
 from report.model.history_entry import (
@@ -35,12 +35,11 @@ from report.model.history_entry import (
 from report.model.history_folder import entry_of_document
 from report.model.judgement import LESS, MORE, SAME
 from report.model.plan import CONTROL, CellName, Engine, Scenario
-from report.model.record import Record
-from report.model.run import Run
+from report.model.run import Measurement, Run
 from report.stats import repetition_stats
 from report.terms import numbers
 from report.verdict.ab_verdicts import AbResult, CellResult
-from report.verdict.count_verdicts import COUNTED, TIMED, timed_count
+from report.verdict.count_verdicts import COUNTED, TIMED, ops_of_pass, timed_count
 
 # Keys of a definition that older runs do not have.  They are not hashed, because that
 # would end every existing series.
@@ -122,7 +121,7 @@ def _of_run(run: Run, label: str) -> HistoryEntry:
         rate = _band(cell.rates)
         status = cell.status if rate or cell.status != "ok" else "error"
         key = settings_sha256(run.plan.engines, run.plan.scenarios, cell.name)
-        ok = [m.record for m in cell.repetitions if m.status == "ok"] if rate else []
+        ok = [m for m in cell.repetitions if m.status == "ok"] if rate else []
         count, measures = len(cell.rates), timed_measures(ok)
         cells.append(
             EntryCell(cell.name, key, status, count, rate, None, None, measures)
@@ -168,7 +167,7 @@ def _with_measures(cell: CellResult, result: AbResult) -> EntryCell:
     if entry.rate is None:
         return entry
     rounds = [r for of in run.cells if of.name == cell.name for r in of.screen]
-    timed = timed_measures([m.record for r in rounds for m in r.b])
+    timed = timed_measures([m for r in rounds for m in r.b])
     verdicts = {
         count.name: count.verdict
         for count in result.counts
@@ -178,28 +177,21 @@ def _with_measures(cell: CellResult, result: AbResult) -> EntryCell:
     return replace(entry, measures=measures, verdicts=verdicts)
 
 
-def timed_measures(records: Sequence[Record]) -> dict[str, MedianInterval]:
+def timed_measures(
+    repetitions: Sequence[Measurement | Repetition],
+) -> dict[str, MedianInterval]:
     """Return the processor time per operation and the counts of ok repetitions.
 
     Those that did different numbers of operations, because their time was limited, have
     no counts.
     """
-    cpu = [_cpu_ns_per_op(record) for record in records]
-    measures = {CPU_NS_PER_OP: cpu}
+    records = [m.record for m in repetitions]
+    measures = {CPU_NS_PER_OP: [m.cpu_ns_per_op for m in repetitions]}
     limited = any(record.get("truncated") for record in records)
-    if not limited and len({record.get("ops") for record in records}) == 1:
+    if not limited and len(set(map(ops_of_pass, records))) == 1:
         for kind in TIMED:
             measures[kind.name] = [timed_count(record, kind) for record in records]
     return _measured(measures)
-
-
-def _cpu_ns_per_op(record: Record) -> float | None:
-    names = ("cpu_user_ns", "cpu_system_ns", "ops")
-    known = [value for name in names if isinstance(value := record.get(name), int)]
-    if len(known) < len(names) or known[-1] == 0:
-        return None
-    user, system, ops = known
-    return (user + system) / ops
 
 
 def _counted_measures(run: AbRun, name: CellName) -> dict[str, MedianInterval]:

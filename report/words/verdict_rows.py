@@ -17,7 +17,7 @@ from report.terms.text_table import TableRow, TextTable
 from report.words.verdict_words import NOMINATED, look, marked, unseen
 
 OPS, NS = "ops/s", "ns/op"
-CPU_TIME = "cpu time"
+CPU_TIME = "cpu_ns_per_op"
 _JUDGED = (*Verdict, NOMINATED)
 
 

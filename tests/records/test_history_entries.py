@@ -17,13 +17,14 @@ from report.model import history_entry
 from report.model.history_entry import MedianInterval
 from report.model.history_folder import entry_of_document, load, read_entry
 from report.model.judgement import Verdict
+from report.model.run import Measurement
 from report.terms.documents import ResultsError, validate
 from report.trust.judge import load_run
 from report.verdict.count_verdicts import TIMED, timed_count
 from report.verdict.new_history_entry import entry_of, timed_measures
 from scripts.store.history_store import add
 from tests.builders import synthetic_history as past
-from tests.builders import synthetic_run
+from tests.builders import synthetic_records, synthetic_run
 
 Document = dict[str, Any]
 
@@ -148,12 +149,18 @@ def test_a_run_gives_processor_time_and_counts_of_its_ok_repetitions(
 
 
 def test_repetitions_that_did_other_work_have_no_counts() -> None:
-    line = {"ops": 100, "cpu_user_ns": 900, "cpu_system_ns": 100, "disk_bytes": 7}
-    one, more = cast("Any", line), cast("Any", line | {"ops": 200})
-    assert set(timed_measures([one, one])) == {"cpu_ns_per_op", "disk_bytes"}
-    assert set(timed_measures([one, more])) == {"cpu_ns_per_op"}
-    assert set(timed_measures([one, one | {"truncated": True}])) == {"cpu_ns_per_op"}
-    assert timed_measures([one, one | {"cpu_user_ns": None, "disk_bytes": None}]) == {}
+    def one(**changes: Any) -> Measurement:
+        name = {"engine": "a", "scenario": "b", "benchmark": "c"}
+        line = synthetic_records.line(name, 1, 1e5)
+        return Measurement.of(cast("Any", line | {"disk_bytes": 7} | changes))
+
+    ops = one().ops
+    assert ops
+    assert {"cpu_ns_per_op", "disk_bytes"} <= set(timed_measures([one(), one()]))
+    assert set(timed_measures([one(), one(ops=2 * ops)])) == {"cpu_ns_per_op"}
+    assert set(timed_measures([one(), one(truncated=True)])) == {"cpu_ns_per_op"}
+    lacking = timed_measures([one(), one(cpu_user_ns=None, disk_bytes=None)])
+    assert "disk_bytes" not in lacking
 
 
 def settings_of(tmp_path: Path, name: str, change: Callable[[Document], None]) -> str:

@@ -89,7 +89,7 @@ def test_an_ab_run_is_judged_by_its_own_rule(tmp_path: Path) -> None:
     slow = {name: 0.1 for name in synthetic_ab.CELLS if name.startswith("alpha/")}
     result = judge(load_ab_run(synthetic_ab.write_ab_run(tmp_path, effects=slow)))
     decision = gate_from_ab(result)
-    cpu = {f"{name} cpu time" for name in slow}
+    cpu = {f"{name} cpu_ns_per_op" for name in slow}
     assert {r.name for r in decision.of(GateOutcome.REGRESSED)} == {*slow, *cpu}
     assert decision.exit_code() == result.exit_code == 1
     slower = next(r for r in decision.rows if r.name in slow)
@@ -177,7 +177,7 @@ def test_cells_slower_by_more_than_the_threshold_regress(tmp_path: Path) -> None
     assert {r.name for r in decision.of(GateOutcome.REGRESSED)} == {
         f"{engine}/baseline/fillseq{what}"
         for engine in ("alpha", "beta-tree", "gamma", "floor")
-        for what in ("", " cpu time")
+        for what in ("", " cpu_ns_per_op")
     }
     assert decision.exit_code() == 1
     assert compared(tmp_path / "same", 1.0).exit_code() == 0
