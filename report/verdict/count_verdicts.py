@@ -84,8 +84,8 @@ TIMED = (
         "bytes",
         ("storage_written_bytes", "deferred.storage_written_bytes"),
     ),
-    _Kind("read_bytes", "bytes", ("read_bytes", "deferred.read_bytes")),
-    _Kind("barriers", "barriers", ("barriers", "deferred.barriers")),
+    _Kind("read_bytes", "bytes", ("read_bytes", "deferred.read_bytes"), 0.01),
+    _Kind("barriers", "barriers", ("barriers", "deferred.barriers"), 0.01),
     _Kind("disk_bytes", "bytes", ("disk_bytes",), per_pass=False),
     _Kind("peak_rss_bytes", "bytes", ("peak_rss_bytes",), 0.02, per_pass=False),
 )
