@@ -39,8 +39,10 @@ def test_the_library_and_headers_of_a_prefix_are_used_and_recorded(
     archive = custom / "lib/libleveldb.a"
     facts = (tmp_path / "build/drivers/build_facts_leveldb.cc").read_text()
     values = dict(re.findall(r'\.(\w+) = "(.*)"', facts))
-    assert values["origin"] == (
-        f"built elsewhere: {archive}, snappy of {snappy}/lib/libsnappy.a"
+    assert values["origin"] == "built elsewhere, snappy built elsewhere"
+    places = (tmp_path / "build/drivers/db_bench_leveldb.origin").read_text()
+    assert places == (
+        f"built elsewhere: {archive}, snappy built elsewhere: {snappy}/lib/libsnappy.a"
     )
     assert values["origin_sha256"] == hashlib.sha256(archive.read_bytes()).hexdigest()
     assert values["engine_flags"] == ""
@@ -49,6 +51,23 @@ def test_the_library_and_headers_of_a_prefix_are_used_and_recorded(
     assert f"-isystem {custom}/include" in ninja
     # A rebuilt engine is described again.
     assert re.search(rf"^build build.ninja: .*{archive}", ninja, re.MULTILINE)
+
+
+def test_the_description_of_a_build_does_not_depend_on_where_its_library_is(
+    tmp_path: Path,
+) -> None:
+    """Equal libraries make equal executables, which ab does not measure."""
+    facts = []
+    for name in ("one", "two"):
+        custom = prefix(tmp_path / name, "lmdb")
+        (custom / "lib/liblmdb.a").write_text("equal\n")
+        build = tmp_path / f"build-{name}"
+        assert configure(build, f"-DKVM_PREFIX_lmdb={custom}").returncode == 0
+        facts.append((build / "drivers/build_facts_lmdb.cc").read_bytes())
+        # The library of the set-up is described again by the set-up.
+        assert configure(build, "-UKVM_PREFIX_lmdb").returncode == 0
+        assert not (build / "drivers/db_bench_lmdb.origin").exists()
+    assert facts[0] == facts[1]
 
 
 def test_a_prefix_without_the_library_is_an_error_not_another_engine(
