@@ -32,6 +32,7 @@ def paired(a: Plan, b: Plan, terms: AbTerms) -> AbPlan:
     """
     assert a.cells == b.cells, "both sides must select the same cells"
     _check_flags(a, b)
+    _check_codecs(a, b)
     cells = [c for c in a.cells if not _is_never_measured(a, b, c)]
     for cell in cells:
         if work := differences_of_work(a, b, cell):
@@ -79,3 +80,16 @@ def _check_flags(a: Plan, b: Plan) -> None:
     if changes := differences(settings_a, settings_b):
         text = changes[0].replace(" was ", " is ").replace(", is now ", " on a, ")
         raise CannotStart(f"the sides cannot be compared: {text} on b", NOT_COMPARABLE)
+
+
+def _check_codecs(a: Plan, b: Plan) -> None:
+    """Raise CannotStart if only one side has the codec of an engine."""
+    others = {engine.name: engine.description for engine in b.engines}
+    for engine in a.engines:
+        pair = (engine.description, others[engine.name])
+        works = [d.codec_proof.get("compresses") for d in pair if d]
+        if set(works) == {True, False}:
+            codec = engine.description.codec if engine.description else ""
+            side = "ab"[works.index(False)]
+            problem = f"{engine.name} was built without {codec} on side {side}"
+            raise CannotStart(f"{problem}; build both sides with it", NOT_COMPARABLE)

@@ -53,6 +53,15 @@ class VaryingCodec(FakeDriver):
         return {**super().describe(), "codec": "snappy", "codec_proof": proof}
 
 
+class WithoutCodec(FakeDriver):
+    """Was built without its codec, and says so."""
+
+    def describe(self) -> Record:
+        sizes = {"plain_disk_bytes": 2, "compressed_disk_bytes": 2}
+        proof = {"raw_bytes": 2, "compresses": False, **sizes}
+        return {**super().describe(), "codec": "snappy", "codec_proof": proof}
+
+
 class Unordered(FakeDriver):
     """Declares that it keeps no order of keys, and does all the same."""
 
