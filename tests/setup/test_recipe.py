@@ -112,6 +112,8 @@ def test_a_commit_against_itself_is_measured_as_one_build(
         (["--build", "", "HEAD", "HEAD"], "is empty"),
         (["--results-dir", "kind/x", "HEAD", "HEAD"], "kind is not a directory"),
         (["--history-dir", "kind", "HEAD", "HEAD"], "kind is not a directory"),
+        (["--built", "nowhere", "."], "nowhere: no such file or folder"),
+        (["--built", "scripts", "./scripts"], "both"),
     ],
 )
 def test_invalid_arguments_exit_2_before_the_build(
@@ -154,6 +156,37 @@ def test_a_commit_that_does_not_build_exits_2(repository: Repository) -> None:
     assert result.returncode == 2
     assert "does not build" in result.stderr
     assert not (repository.root / "results/history").exists()
+
+
+def test_if_one_commit_does_not_build_the_other_is_built_and_kept(
+    repository: Repository,
+) -> None:
+    setup = repository.root / "scripts/setup"
+    builds = setup.read_text()
+    setup.write_text("#!/usr/bin/env bash\nexit 1\n")
+    base = repository.commit("honest")
+    setup.write_text(builds)
+    new = repository.commit("honest")
+    result = repository.compare(base, new, "--format", "github")
+    assert result.returncode == 2
+    assert f"commit {base} does not build; it is BASE" in result.stderr
+    assert f"::error title=kvmatrix::commit {base} (BASE)" in result.stdout
+    tree = repository.root / "build/commits" / new
+    assert (tree / "build/release/drivers/db_bench_alpha").is_file()
+
+
+@pytest.mark.slow
+def test_folders_of_builds_are_compared_without_commits(repository: Repository) -> None:
+    for kind in ("honest", "slower"):
+        repository.commit(kind)
+        assert repository.call("setup").returncode == 0
+        shutil.copytree(
+            repository.root / "build/release", repository.root / f"a {kind}"
+        )
+    result = repository.compare("a honest", "a slower", "--built")
+    assert result.returncode == 1, result.stderr
+    [entry] = (repository.root / "results/history").iterdir()
+    assert '"label": "a slower"' in entry.read_text()
 
 
 @pytest.mark.slow
