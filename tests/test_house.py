@@ -187,6 +187,7 @@ ROOMS = {
     "scripts": (
         ("basis",),
         ("provision",),
+        ("library",),
         ("testing",),
         ("regime",),
         ("machine",),

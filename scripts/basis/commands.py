@@ -22,7 +22,10 @@ _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LEAST_FREE_BYTES = 1 << 20  # what a failed program leaves of a full disk is less
 _EXIT_CANNOT_WRITE = 2
 _EXIT_INTERRUPTED = 130  # as shells report it: 128 + SIGINT
-_ERROR = re.compile(r"\berror: |^E: |^CMake Error|^ERROR: |^Could not fetch |\*\*\* ")
+_ERROR = re.compile(
+    r"\berror: |\bundefined reference |\brelocation R_|^E: |^CMake Error|^ERROR: "
+    r"|^Could not fetch |\*\*\* "
+)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,18 @@ from pathlib import Path
 
 from report.config.config_types import EngineConfig
 from report.config.pinned_source import CrateSource, JarSource, PinnedSource
-from scripts.basis.cache import claim, locked
+from scripts.basis.cache import cache_dir, claim, locked
 from scripts.basis.problem import SetupError
 from scripts.basis.setup_screen import Screen
-from scripts.provision import engine_list, fetch, languages, packages, prefixes
-from scripts.provision.recipe import Compiler
+from scripts.provision import (
+    engine_list,
+    fetch,
+    languages,
+    packages,
+    prefixes,
+    presets,
+)
+from scripts.provision.recipe import Compiler, find_compiler
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,29 @@ class Workshop:
     def is_made(self, source: PinnedSource) -> bool:
         """Return True if a source is installed from its pin in any case."""
         return not self.is_system or isinstance(source, JarSource)
+
+
+def workshop(
+    root: Path,
+    sources: Iterable[PinnedSource],
+    screen: Screen,
+    *,
+    is_system: bool = False,
+    more_flags: str = "",
+) -> Workshop:
+    """Return the workshop of a checkout.  Raises SetupError."""
+    flags = f"{presets.read_flags(root / 'CMakePresets.json')} {more_flags}".rstrip()
+    compiler, cache = find_compiler(os.environ), cache_dir(os.environ)
+    planned = prefixes.plan(list(sources), flags, compiler, cache)
+    return Workshop(
+        planned={prefix.source.package: prefix for prefix in planned},
+        flags=flags,
+        compiler=compiler,
+        cache=cache,
+        is_system=is_system,
+        log=root / "build/logs/packages.log",
+        screen=screen,
+    )
 
 
 def requirements(

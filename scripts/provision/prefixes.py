@@ -124,13 +124,33 @@ def _manifest(job: Job, installed: Path) -> dict[str, Any]:
     }
 
 
-def _compile(
-    job: Job, log: Path, environ: Mapping[str, str], heartbeat: CommandHeartbeat
-) -> None:
+def compiled(
+    job: Job,
+    log: Path,
+    environ: Mapping[str, str],
+    heartbeat: CommandHeartbeat,
+    *,
+    is_pinned: bool = True,
+) -> Path:
+    """Compile an unpacked source; return the folder into which it was installed.
+
+    One that is not pinned may choose other flags.  Raises SetupError.
+    """
     env = environment(job, environ)
     job.workplace.mkdir(exist_ok=True)
     for command in commands(job):
         run_logged(command, log, cwd=job.workplace, env=env, heartbeat=heartbeat)
+    if is_pinned:
+        _check_flags(job, log)
+    if not job.staged.is_dir():
+        raise SetupError(
+            f"{job.source.package} was compiled, but nothing was installed; correct "
+            f"its build and options in {job.source.file}.  The log is {log}"
+        )
+    return job.staged
+
+
+def _check_flags(job: Job, log: Path) -> None:
     foreign = foreign_flags(log.read_text(errors="replace"), job.flags)
     if foreign:
         raise SetupError(
@@ -152,13 +172,7 @@ def _build(
     check_archives(job.source, downloads)
     for command in unpacking(job):
         run_logged(command, log, cwd=downloads)
-    _compile(job, log, environ, progress(log))
-    installed = job.staged
-    if not installed.is_dir():
-        raise SetupError(
-            f"{job.source.package} was compiled, but nothing was installed; correct "
-            f"its build and options in {job.source.file}.  The log is {log}"
-        )
+    installed = compiled(job, log, environ, progress(log))
     text = json.dumps(_manifest(job, installed), indent=2) + "\n"
     (installed / MANIFEST).write_text(text, encoding="utf-8")
     prefix.path.parent.mkdir(parents=True, exist_ok=True)

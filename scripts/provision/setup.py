@@ -22,14 +22,11 @@ from scripts.provision import (
     installing,
     languages,
     packages,
-    prefixes,
-    recipe,
     requested,
     source_sums,
     venv,
 )
 from scripts.provision.installing import Workshop
-from scripts.provision.presets import read_flags
 from scripts.provision.requested import Chosen
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,21 +130,6 @@ def _add_what(which: Any) -> None:
         action="store_true",
         help="only build what engines of other repositories need, and install it in "
         "build/package, for CMake's find_package(kvmatrix)",
-    )
-
-
-def _workshop(options: argparse.Namespace, chosen: Chosen, screen: Screen) -> Workshop:
-    flags = read_flags(ROOT / "CMakePresets.json")
-    compiler, cache = recipe.find_compiler(os.environ), cache_dir(os.environ)
-    planned = prefixes.plan(list(chosen.sources.values()), flags, compiler, cache)
-    return Workshop(
-        planned={prefix.source.package: prefix for prefix in planned},
-        flags=flags,
-        compiler=compiler,
-        cache=cache,
-        is_system=options.engines == "system",
-        log=ROOT / "build/logs/packages.log",
-        screen=screen,
     )
 
 
@@ -276,7 +258,10 @@ def run(options: argparse.Namespace, screen: Screen) -> dict[str, str]:
             names = ", ".join(engine.name for engine in chosen.on_request)
             cost = requested.cost_text(chosen.on_request)
             screen.say(f"Installing on request: {names} ({cost}, if nothing is cached)")
-        shop = _workshop(options, chosen, screen)
+        is_system = options.engines == "system"
+        shop = installing.workshop(
+            ROOT, chosen.sources.values(), screen, is_system=is_system
+        )
         required = _requirements(options, chosen.sources_of(chosen.default), shop)
         log = logs / "packages.log"
         packages.ensure(required, log, screen, packages.CUTTING)

@@ -76,6 +76,9 @@ RULES = (
     Rule(
         ("scripts/compare-engine",), "options", why="tests/system has such a repository"
     ),
+    Rule(
+        ("scripts/compare-library",), "options", why="tests/library has such libraries"
+    ),
     Rule(("scripts/",), "exists"),
     Rule(("python",), "module", why="simulations and tables take minutes to hours"),
     Rule(("build/venv/bin/python",), "module", why="as python"),

@@ -13,7 +13,7 @@ import pytest
 from report.config.pinned_source import PinnedSource
 from scripts.basis.problem import SetupError
 from scripts.basis.setup_screen import Screen
-from scripts.provision import crates, prefixes, requested, setup
+from scripts.provision import crates, installing, prefixes, requested, setup
 from tests.setup.provisioning import (
     COMPILER,
     FLAGS,
@@ -254,7 +254,12 @@ def test_cargo_is_required_until_the_crate_is_in_the_cache(
 
     def required(*words: str, sources: tuple[PinnedSource, ...] = ()) -> set[str]:
         options = setup.parser().parse_args(words)
-        shop = setup._workshop(options, chosen, Screen())
+        shop = installing.workshop(
+            setup.ROOT,
+            chosen.sources.values(),
+            Screen(),
+            is_system=options.engines == "system",
+        )
         sources = sources or tuple(chosen.sources.values())
         return {r.package for r in setup._requirements(options, sources, shop)}
 

@@ -1,0 +1,1 @@
+"""Executables of this harness for a library that its authors built elsewhere."""
