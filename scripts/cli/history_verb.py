@@ -128,8 +128,8 @@ def add(
     RUN is a run's name or a unique prefix of it, a path, @last, or @-2 for the run
     before the last.  An ordinary run adds the rate, processor time and counts of each
     cell.  An A/B run adds those of side B and the ratio B/A of rates, which is the
-    better measure if A is the same build each time.  A run of several machines adds an entry for each of them.  A run
-    already in the history is left unchanged.
+    better measure if A is the same build each time.  A run of several machines adds an
+    entry for each of them.  A run already in the history is left unchanged.
 
     FILE is a file of another program, as `compare` reads it: stat lines of db_bench,
     report.tsv of benchmark.sh, text of Go benchmarks or JSON of Google Benchmark.  It
