@@ -275,7 +275,8 @@ def _many(sides: _Sides, rounds: Sequence[_Pairs]) -> CountResult:
     """
     within = [abs(math.log(side[0] / side[1])) for pair in rounds for side in pair]
     low, _, high = statistics.quantiles(within, n=4, method="inclusive")
-    threshold = max(sides.kind.floor, math.expm1(high + _FENCE * (high - low)))
+    fence = max(high + _FENCE * (high - low), max(within))
+    threshold = max(sides.kind.floor, math.expm1(fence))
     shifts = (_mean_log(of_b) - _mean_log(of_a) for of_a, of_b in rounds)
     change, spread = math.expm1(statistics.median(shifts)), math.expm1(max(within))
     limits = {"threshold": threshold, "spread": spread}
