@@ -9,6 +9,9 @@
 # A library that is not there means a message and no executable: the harness
 # reports such an engine as missing.
 #
+# The target `plugins`, which is not part of `all`, makes plugins/drivers/NAME.so of each
+# driver, for `kvmatrix ab --duet`.  A static library then needs position-independent code.
+#
 # -DKVM_PREFIX_<library>=/prefix takes that library and its headers from where its
 # authors installed a build of their own, and nowhere else.
 
@@ -80,7 +83,7 @@ function(not_built name why)
   message(STATUS "db_bench_${name}: not built, ${why}")
   set(executable ${CMAKE_BINARY_DIR}/drivers/db_bench_${name})
   file(WRITE ${executable}.why "${why}\n")
-  file(REMOVE ${executable} ${CMAKE_BINARY_DIR}/drivers/${name}.so)
+  file(REMOVE ${executable} ${CMAKE_BINARY_DIR}/plugins/drivers/${name}.so)
 endfunction()
 
 # Sets `facts` to the path of a source that defines kBuildFacts for `name`.
@@ -116,7 +119,36 @@ function(write_build_facts name packages)
   endif()
   set(facts ${CMAKE_CURRENT_BINARY_DIR}/build_facts_${name}.cc)
   configure_file(build_facts.cc.in ${facts} @ONLY)
-  return(PROPAGATE facts)
+  return(PROPAGATE facts ORIGIN ORIGIN_SHA256)
+endfunction()
+
+# Adds the plug-in of a driver to the target `plugins`.
+function(add_plugin_of_driver name sources libraries)
+  set(target plugin_${name})
+  set(folder ${CMAKE_BINARY_DIR}/plugins/drivers)
+  # What times the engine's own functions is linked with the harness.
+  list(FILTER sources EXCLUDE REGEX "_primitives.cc$")
+  add_library(${target} MODULE EXCLUDE_FROM_ALL ${sources} plugins/export.cc)
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
+    LIBRARY_OUTPUT_DIRECTORY ${folder} CXX_VISIBILITY_PRESET hidden)
+  target_include_directories(${target} BEFORE PRIVATE plugins)
+  target_include_directories(${target} SYSTEM PRIVATE
+    $<TARGET_PROPERTY:driver_${name},INTERFACE_SYSTEM_INCLUDE_DIRECTORIES>)
+  target_compile_definitions(${target} PRIVATE
+    $<TARGET_PROPERTY:driver_${name},COMPILE_DEFINITIONS>
+    KVM_PROPERTIES=KVM_KEEPS_THREADS
+    "KVM_ORIGIN=\"${ORIGIN}\"" "KVM_ORIGIN_SHA256=\"${ORIGIN_SHA256}\"")
+  target_compile_options(${target} PRIVATE
+    $<TARGET_PROPERTY:driver_${name},COMPILE_OPTIONS>)
+  target_link_libraries(${target} PRIVATE ${libraries} kvmatrix_options)
+  # Another build of the same engine may be in the same process.
+  target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL)
+  add_dependencies(plugins ${target})
+  if(NOT KVM_CORE)  # which has the executable that loads it
+    add_custom_command(TARGET ${target} POST_BUILD COMMAND ${CMAKE_COMMAND} -E
+      create_symlink $<TARGET_FILE:db_bench_plugin> ${folder}/db_bench_plugin)
+    add_dependencies(${target} db_bench_plugin)
+  endif()
 endfunction()
 
 function(add_driver name source)
@@ -160,28 +192,7 @@ function(add_driver name source)
   # A shared library in the build folder is found wherever that folder is.
   set_property(TARGET db_bench_${name} PROPERTY BUILD_RPATH_USE_ORIGIN TRUE)
   target_link_libraries(db_bench_${name} PRIVATE driver_${name})
-  if(KVM_CORE)
-    add_plugin_of_driver(${name} "${archives}" ${source} ${arg_ALSO})
+  if(NOT name STREQUAL "plugin")
+    add_plugin_of_driver(${name} "${source};${arg_ALSO}" "${archives};Threads::Threads")
   endif()
-endfunction()
-
-# Makes the plug-in NAME.so of a driver, the target plugin_NAME, which is built if it is
-# asked for.  An archive that was compiled for executables (-fPIE) usually fits, because
-# the plug-in exports nothing of it.
-function(add_plugin_of_driver name archives)
-  set(target plugin_${name})
-  set(plugins ${CMAKE_SOURCE_DIR}/drivers/plugins)
-  add_library(${target} MODULE EXCLUDE_FROM_ALL ${ARGN} ${plugins}/export.cc)
-  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
-    CXX_VISIBILITY_PRESET hidden)
-  foreach(property IN ITEMS COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES)
-    get_target_property(value driver_${name} ${property})
-    if(value)
-      set_property(TARGET ${target} PROPERTY ${property} ${value})
-    endif()
-  endforeach()
-  target_include_directories(${target} PRIVATE ${plugins})
-  target_compile_definitions(${target} PRIVATE "KVM_ORIGIN=\"built elsewhere\"")
-  target_link_libraries(${target} PRIVATE ${archives} gflags kvmatrix_options)
-  target_link_options(${target} PRIVATE -Wl,-Bsymbolic -Wl,--exclude-libs,ALL)
 endfunction()

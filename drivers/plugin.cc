@@ -1,22 +1,35 @@
 // A driver in a shared object, behind the interface of kvmatrix/driver.h:
-// db_bench_plugin --driver=PATH.  Unlike the other drivers it is chosen on the
-// command line, so this file also defines common/cli/executable.h.
+// db_bench_plugin --driver=PATH, and with --duet=PATH two builds of it.  Unlike
+// the other drivers it is chosen on the command line, so this file also defines
+// common/cli/executable.h.
 
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "common/cli/executable.h"
 #include "common/driver.h"
 #include "drivers/plugins/conduct.h"
+#include "drivers/plugins/duet.h"
 #include "drivers/plugins/plugin_file.h"
 
 namespace kvmatrix {
 namespace {
 
-kvm_driver plugin;  // set by SelectDriver()
-Driver selected;    // what it says, likewise
+// A plug-in, and what it says of itself.  That is asked once, at the latest
+// when a database is opened: the forked process that reports on a killed one
+// has none of the plug-in's threads, so a call into it may wait for ever.
+struct Loaded : kvm_driver {
+  std::optional<std::string> own_version = {};
+  std::optional<Guarantees> own_guarantees = {};
+};
+
+Loaded plugin;    // set by SelectDriver()
+Loaded partner;   // the plug-in of --duet, likewise
+Driver selected;  // what the plug-in says, likewise
 BuildFacts facts;
 bool jit_warmup = true;
 
@@ -82,12 +95,12 @@ int VisitEach(void* context, const kvm_entry* entries, size_t n) try {
 
 class PluginSession final : public Session {
  public:
-  explicit PluginSession(void* database) {
+  PluginSession(const kvm_driver& driver, void* database) : plugin_(driver) {
     Call("session", false, [&](kvm_error* error) {
-      return plugin.session(database, &session_, error);
+      return plugin_.session(database, &session_, error);
     });
   }
-  ~PluginSession() override { plugin.end(session_); }
+  ~PluginSession() override { plugin_.end(session_); }
 
   void Write(std::span<const Update> batch) override {
     updates_.clear();
@@ -97,7 +110,7 @@ class PluginSession final : public Session {
     kvm_error error;
     *error.text = '\0';
     const kvm_status status = Contained("write", [&] {
-      return plugin.write(session_, updates_.data(), updates_.size(), &error);
+      return plugin_.write(session_, updates_.data(), updates_.size(), &error);
     });
     if (status != KVM_OK) [[unlikely]]
       Check(status, "write", error);
@@ -108,7 +121,7 @@ class PluginSession final : public Session {
     *error.text = '\0';
     kvm_bytes value = {};
     const kvm_status status = Contained("get", [&] {
-      return plugin.get(session_, ToBytes(key), &value, &error);
+      return plugin_.get(session_, ToBytes(key), &value, &error);
     });
     if (status == KVM_ABSENT) return std::nullopt;
     if (status != KVM_OK) [[unlikely]]
@@ -122,14 +135,15 @@ class PluginSession final : public Session {
     kvm_error error;
     *error.text = '\0';
     const kvm_status status = Contained("scan", [&] {
-      return plugin.scan(session_, ToBytes(start), order == Order::kBackward,
-                         VisitEach, &scanning, &error);
+      return plugin_.scan(session_, ToBytes(start), order == Order::kBackward,
+                          VisitEach, &scanning, &error);
     });
     if (scanning.thrown) std::rethrow_exception(scanning.thrown);
     Check(status, "scan", error);
   }
 
  private:
+  const kvm_driver& plugin_;
   void* session_ = nullptr;
   std::vector<kvm_update> updates_;  // a member to reuse its memory
 };
@@ -151,23 +165,19 @@ std::map<std::string, std::string> Lines(size_t (*write)(void*, char*, size_t),
   return lines;
 }
 
-// What a plug-in says of itself is asked once, at the latest when a database is
-// opened: the forked process that reports on a killed one has none of the
-// plug-in's threads, so a call into it may wait for ever.
-
-const std::string& PluginVersion() {
-  static const std::string version = plugin.version();
-  return version;
+const std::string& VersionOf(Loaded& loaded) {
+  if (!loaded.own_version) loaded.own_version = loaded.version();
+  return *loaded.own_version;
 }
 
 bool Stores() { return !(plugin.properties & KVM_STORES_NOTHING); }
 
-Guarantees AskGuarantees() {
-  const std::vector<std::string> values = FlagValues(plugin);
+Guarantees AskGuarantees(const kvm_driver& driver) {
+  const std::vector<std::string> values = FlagValues(driver);
   std::vector<const char*> flags;
   for (const std::string& value : values) flags.push_back(value.c_str());
   std::array<kvm_guarantee, kDurabilities> documented = {};
-  plugin.guarantees(flags.data(), documented.data());
+  driver.guarantees(flags.data(), documented.data());
   Guarantees guarantees;
   for (size_t i = 0; i < guarantees.size(); ++i) {
     const auto& [promise, source] = documented[i];
@@ -178,19 +188,20 @@ Guarantees AskGuarantees() {
   return guarantees;
 }
 
-const Guarantees& PluginGuarantees() {
-  static const Guarantees guarantees = AskGuarantees();
-  return guarantees;
+const Guarantees& GuaranteesOf(Loaded& loaded) {
+  if (!loaded.own_guarantees) loaded.own_guarantees = AskGuarantees(loaded);
+  return *loaded.own_guarantees;
 }
 
 class Plugin final : public Database {
  public:
-  explicit Plugin(const Options& options) : threads_before_(CountThreads()) {
-    PluginVersion();
+  Plugin(Loaded& loaded, const Options& options)
+      : plugin_(loaded), threads_before_(CountThreads()) {
+    VersionOf(loaded);
     const auto level = static_cast<size_t>(options.durability);
-    if (!PluginGuarantees()[level].promise && Stores())
+    if (!GuaranteesOf(loaded)[level].promise && Stores())
       throw Unsupported("promises nothing at this durability");
-    const std::vector<std::string> values = FlagValues(plugin);
+    const std::vector<std::string> values = FlagValues(plugin_);
     std::vector<const char*> flags;
     for (const std::string& value : values) flags.push_back(value.c_str());
     const std::string path = options.path;
@@ -207,31 +218,31 @@ class Plugin final : public Database {
         .compression = options.compression,
         .unused = 0};
     Call("open", true, [&](kvm_error* error) {
-      return plugin.open(&passed, &database_, error);
+      return plugin_.open(&passed, &database_, error);
     });
   }
   ~Plugin() override {
     kvm_error ignored;
-    if (database_ != nullptr) plugin.close(database_, &ignored);
+    if (database_ != nullptr) plugin_.close(database_, &ignored);
   }
 
   void Close() override {
     Call("close", false, [&](kvm_error* error) {
-      return plugin.close(std::exchange(database_, nullptr), error);
+      return plugin_.close(std::exchange(database_, nullptr), error);
     });
-    if (!(plugin.properties & KVM_KEEPS_THREADS)) {
+    if (!(plugin_.properties & KVM_KEEPS_THREADS)) {
       RequireThreadsEnded(threads_before_);
     }
   }
 
   std::unique_ptr<Session> NewSession() override {
-    return std::make_unique<PluginSession>(database_);
+    return std::make_unique<PluginSession>(plugin_, database_);
   }
 
   Limits GetLimits() override {
     kvm_limits limits = {};
     limits.size = sizeof(limits);
-    if (plugin.limits) plugin.limits(database_, &limits);
+    if (plugin_.limits) plugin_.limits(database_, &limits);
     const auto limit = [](uint64_t most) {
       return most == 0 ? Limit{} : Limit{.max = most};
     };
@@ -240,21 +251,21 @@ class Plugin final : public Database {
             .batch_size = limit(limits.batch_size)};
   }
 
-  void Flush() override { Make("flush", plugin.flush); }
-  void Settle() override { Make("settle", plugin.settle); }
+  void Flush() override { Make("flush", plugin_.flush); }
+  void Settle() override { Make("settle", plugin_.settle); }
   void Compact() override {
-    if (!plugin.compact) throw Unsupported("does not compact on request");
-    Make("compact", plugin.compact, true);
+    if (!plugin_.compact) throw Unsupported("does not compact on request");
+    Make("compact", plugin_.compact, true);
   }
 
   std::map<std::string, std::string> EffectiveSettings() override {
-    return Lines(plugin.settings, database_);
+    return Lines(plugin_.settings, database_);
   }
 
   std::map<std::string, uint64_t> Counters() override {
     std::map<std::string, uint64_t> counters;
-    if (!plugin.counters) return counters;
-    for (const auto& [name, count] : Lines(plugin.counters, database_)) {
+    if (!plugin_.counters) return counters;
+    for (const auto& [name, count] : Lines(plugin_.counters, database_)) {
       counters[name] = std::stoull(count);
     }
     return counters;
@@ -267,9 +278,18 @@ class Plugin final : public Database {
          [&](kvm_error* error) { return call(database_, error); });
   }
 
+  const kvm_driver& plugin_;
   const size_t threads_before_;
   void* database_ = nullptr;
 };
+
+std::unique_ptr<Database> Open(const Options& options) {
+  auto database = std::make_unique<Plugin>(plugin, options);
+  if (partner.open == nullptr) return database;
+  return OpenDuet(std::move(database), options, [](const Options& copy) {
+    return std::make_unique<Plugin>(partner, copy);
+  });
+}
 
 Driver Describe() {
   return {.name = plugin.name,
@@ -277,13 +297,11 @@ Driver Describe() {
           .codec = plugin.codec,
           .scans = static_cast<ScanSupport>(plugin.scans),
           .stores = Stores(),
-          .guarantees = [] { return PluginGuarantees(); },
-          .version = [] { return PluginVersion(); },
+          .guarantees = [] { return GuaranteesOf(plugin); },
+          .version = [] { return VersionOf(plugin); },
           .code = plugin.code ? plugin.code
                               : reinterpret_cast<const void*>(plugin.version),
-          .open = [](const Options& options) -> std::unique_ptr<Database> {
-            return std::make_unique<Plugin>(options);
-          },
+          .open = Open,
           .rehearses = [] { return CompilesLate() && jit_warmup; },
           .hides_barriers = (plugin.properties & KVM_OWN_SYSTEM_CALLS) != 0};
 }
@@ -291,9 +309,13 @@ Driver Describe() {
 }  // namespace
 
 const Driver& SelectDriver(std::vector<const char*>& words) {
-  const std::filesystem::path path = TakeDriverFlag(words);
-  plugin = LoadPlugin(path);
+  const PluginPaths paths = TakePluginFlags(words);
+  plugin = {LoadPlugin(kDriverFlag, paths.driver)};
   DefineFlags(plugin);
+  if (!paths.duet.empty()) {
+    partner = {LoadPlugin(kDuetFlag, paths.duet)};
+    RequireDuet(plugin, partner);
+  }
   if (CompilesLate()) {
     DefineFlag("jit_warmup",
                "run each benchmark on a scratch database until its rate is "

@@ -12,8 +12,10 @@
 
 namespace kvmatrix {
 
-// The flag that chooses the driver, where one can be chosen.
+// The flag that chooses the driver, where one can be chosen, and the one that
+// names another build of it, to be measured in the same process.
 inline constexpr std::string_view kDriverFlag = "driver";
+inline constexpr std::string_view kDuetFlag = "duet";
 
 // Texts for --version and for the "build" object of a result line.
 struct BuildFacts {

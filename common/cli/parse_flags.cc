@@ -152,8 +152,10 @@ bool IsFlagName(std::string_view name) {
 
 // True if words that begin with this flag mean something else already.
 bool IsTaken(const std::string& name) {
-  if (name == kDriverFlag || IsCrashFlag(name) || FindAction("--" + name))
+  if (name == kDriverFlag || name == kDuetFlag || IsCrashFlag(name) ||
+      FindAction("--" + name)) {
     return true;
+  }
   return name.starts_with("no") &&
          std::ranges::any_of(AllFlags(), [&name](const Flag& flag) {
            return TypeName(flag) == "bool" && name.substr(2) == flag.name;

@@ -57,6 +57,9 @@ struct Resources {
   uint64_t cpu_ns() const { return cpu_user_ns + cpu_system_ns; }
 };
 
+// Returns the CPU time that the calling thread has used, to the nanosecond.
+uint64_t ThreadCpuNs();
+
 // Memory of this process, from /proc/self/status.  The kernel adds up its
 // per-processor counts only now and then: values can be off by some hundred KiB
 // per processor.

@@ -1,7 +1,7 @@
 // Makes a plug-in of a driver that is written for common/driver.h: compiled
 // together with the file that defines kDriver, it exports kvm_driver_get().
-// The driver's flags are gflags, which register themselves in the library that
-// the plug-in and db_bench_plugin share.
+// The gflags/gflags.h of this folder has the driver's flags: they have the
+// values of the program once a database has been opened, or guarantees asked.
 
 #include <algorithm>
 #include <cstring>
@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "common/driver.h"
+#include "gflags/gflags.h"
 #include "kvmatrix/driver.h"
 
+#ifndef KVM_ORIGIN_SHA256
+#define KVM_ORIGIN_SHA256 ""  // of the engine's library, or of its source
+#endif
 #ifndef KVM_PROPERTIES
 #define KVM_PROPERTIES \
   0  // those that kDriver cannot have: KVM_KEEPS_THREADS, ...
@@ -53,8 +57,13 @@ ExportedSession& SessionOf(void* p) {
   return *static_cast<ExportedSession*>(p);
 }
 
+void SetFlags(const char* const* values) {
+  for (const PluginFlag& flag : PluginFlags()) flag.set(*values++);
+}
+
 kvm_status Open(const kvm_options* o, void** database, kvm_error* error) {
   return Answer(error, [&] {
+    SetFlags(o->flags);
     const Options options = {
         .path = o->path,
         .cache_size = o->cache_size,
@@ -169,12 +178,27 @@ const char* Version() {
   return version.c_str();
 }
 
-void DocumentedGuarantees(const char* const*, kvm_guarantee result[3]) {
+void DocumentedGuarantees(const char* const* flags, kvm_guarantee result[3]) {
+  SetFlags(flags);
   for (const auto& [promise, source] : kDriver.guarantees()) {
     const int offered =
         promise ? KVM_LOSES_NOTHING + static_cast<int>(*promise) : 0;
     *result++ = {static_cast<kvm_promise>(offered), source};
   }
+}
+
+// Returns the flags as the interface has them; they live as long as the
+// plug-in.
+const std::vector<kvm_flag>& Flags() {
+  static const std::vector<kvm_flag> flags = [] {
+    std::vector<kvm_flag> all;
+    for (const PluginFlag& flag : PluginFlags()) {
+      all.push_back({flag.name.c_str(), flag.type.c_str(),
+                     flag.default_value.c_str(), flag.help.c_str()});
+    }
+    return all;
+  }();
+  return flags;
 }
 
 kvm_driver Describe() {
@@ -185,9 +209,12 @@ kvm_driver Describe() {
   driver.licence = kDriver.licence;
   driver.codec = kDriver.codec;
   driver.origin = KVM_ORIGIN;
+  driver.origin_sha256 = KVM_ORIGIN_SHA256;
   driver.scans = static_cast<kvm_scans>(kDriver.scans);
   driver.properties =
       KVM_PROPERTIES | (kDriver.stores ? 0 : KVM_STORES_NOTHING);
+  driver.flags = Flags().data();
+  driver.flag_count = Flags().size();
   driver.code = kDriver.code;
   driver.version = Version;
   driver.guarantees = DocumentedGuarantees;

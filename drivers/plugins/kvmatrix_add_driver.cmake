@@ -18,15 +18,13 @@ function(kvmatrix_add_driver name)
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/drivers)
   target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} kvmatrix::driver_api)
+  # Another build of the same engine may be in the same process: kvmatrix ab --duet.
+  target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL)
   if(NOT arg_C_INTERFACE)
     target_sources(${target} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/export.cc)
     target_compile_features(${target} PRIVATE cxx_std_20)
     set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden)
-    # The harness accepts the flags of files in a folder of this name.
-    target_compile_options(${target} PRIVATE
-      -fmacro-prefix-map=${CMAKE_CURRENT_SOURCE_DIR}/=drivers/)
     target_compile_definitions(${target} PRIVATE "KVM_ORIGIN=\"${arg_ORIGIN}\"")
-    target_link_libraries(${target} PRIVATE gflags)
   endif()
   kvmatrix_add_tests(${name} $<TARGET_FILE:${target}> KNOWN_FAILURES ${arg_KNOWN_FAILURES})
   if(is_imported)  # then the build folder can be measured: kvmatrix ab --a=... --b=...

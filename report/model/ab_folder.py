@@ -19,7 +19,7 @@ from report.model.ab_plan import (
     AbShard,
     differences_of_work,
 )
-from report.model.ab_rule import WALL, AbRule
+from report.model.ab_rule import DUET, WALL, AbRule
 from report.model.count_lines import COUNTS_FILE, CountFile, read_count_lines
 from report.model.plan import (
     SCHEMA,
@@ -227,7 +227,8 @@ def rule_of(document: Document, location: Path) -> AbRule:
     The error rates were measured for exactly this rule, so a run may only change the
     number of rounds, and have the measures of its version.
     """
-    recorded, current = dict(document["rule"]), AbRule().document()
+    recorded = {"duet": False, **document["rule"]}
+    current = (DUET if recorded["duet"] else AbRule()).document()
     recorded["measures"] = tuple(recorded.get("measures", (WALL,)))
     for key in current.keys() - {"screen_rounds", "confirm_rounds", "measures"}:
         if recorded.setdefault(key, current[key]) != current[key]:

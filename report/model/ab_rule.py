@@ -13,9 +13,7 @@ SCREEN, CONFIRM = "screen", "confirm"  # the stages
 # the processor, which is user and system time of all threads of the process.
 WALL, CPU = "wall", "cpu"
 PAIRS_PER_ROUND = 2  # a round is A B B A or B A A B
-_LABELLINGS = 6  # ways to choose which two of a round's four are b's
-# Enough to confirm five suspects of one direction; with fewer rounds, none.
-LEAST_CONFIRM_ROUNDS = 4
+_MOST_TESTS = 10  # of one direction, of which enough rounds can confirm each
 # A slowdown that must be detectable in a cell that is reported as judged.
 SEEN_EFFECT = 0.10
 
@@ -45,6 +43,12 @@ class AbRule:
     measures: tuple[str, ...] = (WALL, CPU)
     # Of processor time, which has less noise: few cells are suspects by chance.
     suspect_cpu_shift: float = 0.01
+    duet: bool = False  # each process measures both sides, one line for each
+
+    @property
+    def least_confirm_rounds(self) -> int:
+        """The least number of rounds that can confirm each of several suspects."""
+        return self._rounds_for(_MOST_TESTS)
 
     def document(self) -> dict[str, object]:
         """Return the rule as a run records it."""
@@ -59,11 +63,30 @@ class AbRule:
         return suspects * len(self.measures)
 
     def rounds_to_confirm(self, suspects: int) -> int:
-        """Return the least number of rounds that can confirm one of the suspects.
+        """Return the least number of rounds that can confirm one of the suspects."""
+        return self._rounds_for(self.tests(max(suspects, 1)))
 
-        The smallest possible p is that of one labelling among all: 6^-rounds.
+    def _rounds_for(self, tests: int) -> int:
+        """Return the least number of rounds in which one of the tests can succeed.
+
+        The smallest possible p is that of one labelling among all.  Any two of a
+        round's four lines can be b's; in a duet, one value of the round is compared
+        with one.
         """
-        limit, rounds = self.alpha / self.tests(max(suspects, 1)), 1
-        while _LABELLINGS**-rounds > limit:
+        limit, rounds = self.alpha / tests, 1
+        labellings = 2 if self.duet else 6
+        while labellings**-rounds > limit:
             rounds += 1
         return rounds
+
+
+# The rule of --duet, whose only time is that of the processor.
+DUET = AbRule(
+    screen_rounds=6,
+    confirm_rounds=12,
+    suspect_cpu_shift=0.008,
+    bettered_shift=0.01,
+    least_shift=0.01,
+    measures=(CPU,),
+    duet=True,
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import geometric_mean
 from typing import Any
 
 from report.model.ab_plan import AbPlan, Failure
@@ -24,6 +25,8 @@ class Side:
 @dataclass(frozen=True)
 class Repetition:
     """One ok process: its position in the run and its times per operation.
+
+    In a duet, it is one side of a process, and that side's processor time.
 
     `slot` is its position in the round, 0 to 3; `record` is its line unchanged.
     `cpu_ns_per_op` is None if the line has no processor time.
@@ -49,6 +52,29 @@ class Round:
     number: int  # from 1, continuing from the screen to the confirmation
     a: tuple[Repetition, Repetition]
     b: tuple[Repetition, Repetition]
+
+    @property
+    def is_duet(self) -> bool:
+        """True if each of its processes measured both sides."""
+        return "duet" in self.a[0].record.get("ab", {})
+
+    def has(self, measure: str) -> bool:
+        """Return True if each process has a time by a measure."""
+        return all(m.time_ns(measure) for m in (*self.a, *self.b))
+
+    def times(self, measure: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return the times of a and of b in ns per operation, two of each.
+
+        In a duet there is one, the mean of both: what the place of a database in memory
+        adds to one side in a process, it adds to the other in the next.  A process
+        without a time has the time 0.
+        """
+        a, b = (
+            tuple(r.time_ns(measure) or 0.0 for r in side) for side in (self.a, self.b)
+        )
+        if self.is_duet:
+            a, b = (geometric_mean(a),), (geometric_mean(b),)
+        return a, b
 
     @property
     def machine(self) -> str:

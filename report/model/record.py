@@ -170,6 +170,13 @@ class WatchFigures(TypedDict, total=False):
     runner_cpu_ns: int | None
 
 
+class DuetTime(TypedDict):
+    """What one side of a process did that measured both: see drivers/plugins/duet.h."""
+
+    cpu_ns: int
+    ops: int
+
+
 class AbPlace(TypedDict):
     """The position of a line of an A/B run: its side, stage, round and slot."""
 
@@ -178,6 +185,7 @@ class AbPlace(TypedDict):
     round: int
     slot: int
     padding_bytes: int
+    duet: NotRequired[DuetTime]
 
 
 class AuditFigures(TypedDict, total=False):

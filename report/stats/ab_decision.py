@@ -1,7 +1,7 @@
 """The decision rule of an A/B run on arrays: suspects and their confirmation.
 
 Verdicts and simulations share this code, so that the measured error rates are those of
-the rule in use.  Arrays have the shape of aligned_ranks: (..., rounds, 2).
+the rule in use.  Arrays have the shape of aligned_ranks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from report.model.ab_rule import PAIRS_PER_ROUND, WALL, AbRule
+from report.model.ab_rule import WALL, AbRule
 from report.model.ab_run import Round
 from report.model.judgement import Judgement, Verdict
 from report.stats import shifts
@@ -85,7 +85,7 @@ def judged(a: Floats, b: Floats, rule: AbRule, tests: Tests) -> Judgement:
             verdict = Verdict.UNCHANGED
         else:
             reason = f"the interval extends beyond ±{100 * rule.unchanged_within:g} %"
-    pairs = a.shape[-2] * PAIRS_PER_ROUND
+    pairs = a.shape[-2] * a.shape[-1]
     sigma = float(shifts.sigma_log(a, b))
     known = not math.isnan(sigma)
     return Judgement(
@@ -133,26 +133,15 @@ def _direction(a: Floats, b: Floats, rule: AbRule, tests: Tests) -> Verdict | No
     return None
 
 
-def has(rounds: Sequence[Round], measure: str) -> bool:
-    """Return True if every process of the rounds has a time by a measure."""
-    return all(m.time_ns(measure) for r in rounds for m in (*r.a, *r.b))
-
-
 def stacked(
     cells: Sequence[Sequence[Round]], measure: str = WALL
 ) -> tuple[Floats, Floats]:
     """Return the logs of the times of a and of b, each of shape (cells, rounds, 2).
 
-    All cells must have the same number of rounds.  Raises ValueError unless every
-    time is positive and finite.
+    In a duet the shape is (cells, rounds, 1).  All cells must have the same number of
+    rounds.  Raises ValueError unless every time is positive and finite.
     """
-    sides = [
-        [
-            [[r.time_ns(measure) for r in repetitions] for repetitions in side]
-            for side in zip(*rounds, strict=True)
-        ]
-        for rounds in ([(r.a, r.b) for r in cell] for cell in cells)
-    ]
+    sides = [list(zip(*(r.times(measure) for r in of), strict=True)) for of in cells]
     times = np.asarray(sides, float)  # (cells, sides, rounds, 2)
     if not ((times > 0) & np.isfinite(times)).all():
         raise ValueError("a time per operation is not positive and finite")

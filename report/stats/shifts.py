@@ -1,7 +1,7 @@
 """The size of a change, its interval, and the pairs needed to detect it.
 
 A shift is the log of the ratio of times per operation, b over a: above 0 is slower.
-Arrays have the shape of aligned_ranks: (..., rounds, 2).
+Arrays have the shape of aligned_ranks: (..., rounds, 2), or (..., rounds, 1).
 """
 
 from __future__ import annotations
@@ -12,7 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from report.stats.aligned_ranks import Floats, logs_of_rounds, p_slower
+from report.stats.aligned_ranks import (
+    Floats,
+    labellings,
+    logs_of_rounds,
+    p_slower,
+)
 
 _NORMAL = NormalDist()
 # The probability with which an effect must be detected, for planning.
@@ -39,7 +44,8 @@ def as_share(log: float) -> float:
 def shift(a: Any, b: Any) -> Floats:
     """Return the median of all differences b - a within rounds, four per round.
 
-    This is Hodges and Lehmann's estimate, within blocks.
+    This is Hodges and Lehmann's estimate, within blocks.  Of rounds of 1 + 1, it is the
+    median of the means of any two differences.
     """
     return np.asarray(np.median(_differences(a, b), axis=-1))
 
@@ -48,13 +54,13 @@ def interval(a: Any, b: Any, confidence: float) -> tuple[Floats, Floats]:
     """Return the two-sided interval of shifts that the test does not reject.
 
     Both ends are nan with too few rounds for the test to reject anything at this
-    confidence (a share: 0.95 needs 3 rounds).
+    confidence (a share: 0.95 needs 3 rounds of 2 + 2, or 6 of 1 + 1).
     """
     a_logs, b_logs = logs_of_rounds(a, b)
     limit = (1 - confidence) / 2
     bounds = _boundary(np.stack([a_logs, b_logs]), np.stack([b_logs, a_logs]), limit)
     low, high = bounds[0], -bounds[1]
-    if a_logs.shape[-2] < _least_rounds(limit):
+    if a_logs.shape[-2] < _least_rounds(limit, a_logs.shape[-1]):
         low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
     return low, high
 
@@ -111,13 +117,17 @@ def _lost(alpha: float) -> float:
 
 def _differences(a: Any, b: Any) -> Floats:
     a_logs, b_logs = logs_of_rounds(a, b)
+    if a_logs.shape[-1] == 1:
+        each = (b_logs - a_logs)[..., 0]
+        first, second = np.triu_indices(each.shape[-1])
+        return np.asarray((each[..., first] + each[..., second]) / 2)
     differences = b_logs[..., None, :] - a_logs[..., :, None]
     return differences.reshape(*a_logs.shape[:-2], -1)
 
 
-def _least_rounds(limit: float) -> int:
-    """Return the rounds needed to reject: the smallest p is 1 / 6**rounds."""
-    return math.ceil(-math.log(limit) / math.log(6) - 1e-9)
+def _least_rounds(limit: float, each: int) -> int:
+    """Return the rounds needed to reject: the smallest p is that of one labelling."""
+    return math.ceil(-math.log(limit) / math.log(labellings(each)) - 1e-9)
 
 
 def _boundary(a: Floats, b: Floats, limit: float) -> Floats:

@@ -4,6 +4,8 @@ In a run, most repetitions of a cell decide for it: if they are steady, all have
 rate of their last windows; if they are not, all have that of their whole loops, and the
 cell is not ranked.  A round of an A/B run is compared as a whole: it has the rates of
 the last windows if all of its repetitions are steady, else those of whole loops.
+
+A line of a duet has the rate of its own side: operations per second of processor time.
 """
 
 from __future__ import annotations
@@ -19,8 +21,11 @@ from report.terms.regime import Regime
 def rated(m: Measurement, regime: Regime | None) -> Measurement:
     """Return a measurement whose rate is that of its last windows.
 
-    Only if its scenario demands a steady state; else unchanged.
+    Only if its scenario demands a steady state; else unchanged, unless it is a duet's.
     """
+    duet = m.record["ab"].get("duet") if "ab" in m.record else None
+    if duet:
+        return replace(m, last_rate=1e9 * duet["ops"] / duet["cpu_ns"])
     if m.status != "ok" or regime is None or not regime.steady:
         return m
     state = steady_state.of_record(m.record)

@@ -155,14 +155,16 @@ def _round(number: int, lines: Sequence[Measurement]) -> Round | None:
 
 def _repetition(m: Measurement) -> Repetition:
     assert m.elapsed_ns is not None and m.ops
+    ns_per_op = 1e9 / m.last_rate if m.last_rate else m.elapsed_ns / m.ops
+    is_duet = "duet" in m.record["ab"]  # whose rate is that of processor time
     return Repetition(
         side=side_of(m),
         slot=slot_of(m),
         order=m.order,
-        ns_per_op=1e9 / m.last_rate if m.last_rate else m.elapsed_ns / m.ops,
+        ns_per_op=ns_per_op,
         record=m.record,
         disturbed=m.disturbed,
-        cpu_ns_per_op=m.cpu_ns_per_op,
+        cpu_ns_per_op=ns_per_op if is_duet else m.cpu_ns_per_op,
     )
 
 

@@ -19,7 +19,7 @@ from report.model.build_facts import is_same_engine
 from report.model.judgement import MORE, Judgement, Verdict
 from report.model.plan import CellName
 from report.stats import ab_decision, repetition_stats
-from report.stats.ab_decision import Tests, has, stacked
+from report.stats.ab_decision import Tests, stacked
 from report.terms import numbers
 from report.verdict.agreement import Circumstances, believed
 from report.verdict.count_verdicts import INSTRUCTIONS, CountResult, count_results
@@ -202,7 +202,7 @@ def suspects(run: AbRun) -> Suspects:
     """Return the cells that the screen nominates; incomplete screens are skipped."""
     by = {}
     for measure in run.plan.rule.measures:
-        cells = [c for c in _screened(run) if has(c.screen, measure)]
+        cells = [c for c in _screened(run) if all(r.has(measure) for r in c.screen)]
         if not cells:
             continue
         a, b = stacked([cell.screen for cell in cells], measure)
@@ -223,18 +223,18 @@ def judge(run: AbRun) -> AbResult:
     nominated, counts = suspects(run), count_results(run)
     pairs = ((a, b) for a in run.a.engines for b in run.b.engines if a.name == b.name)
     same = frozenset(a.name for a, b in pairs if is_same_engine(a, b))
-    of_cell: dict[CellName, list[CountResult]] = {}
-    for count in counts:
-        of_cell.setdefault(count.cell, []).append(count)
-    cells = tuple(
-        _believed_cell(
-            _judge_cell(cell, run.plan.rule, nominated),
-            of_cell.get(cell.name, ()),
-            cell.name.engine in same,
-        )
-        for cell in run.cells
-    )
-    return AbResult(run, cells, _judge_engines(run, counts, same), counts, same)
+    cells = []
+    for cell in run.cells:
+        result = _judge_cell(cell, run.plan.rule, nominated)
+        if result.judgement:
+            own = [count for count in counts if count.cell == cell.name]
+            disturbed = result.disturbed, result.processes
+            known = _known(run, disturbed, cell.name.engine in same, own)
+            wall, cpu = believed(result.judgement, result.cpu, known)
+            result = replace(result, judgement=wall, cpu=cpu)
+        cells.append(result)
+    engines = _judge_engines(run, counts, same)
+    return AbResult(run, tuple(cells), engines, counts, same)
 
 
 def _judge_cell(cell: AbCell, rule: AbRule, nominated: Suspects) -> CellResult:
@@ -260,14 +260,18 @@ def _judge_cell(cell: AbCell, rule: AbRule, nominated: Suspects) -> CellResult:
 def _both(
     rounds: Sequence[Round], rule: AbRule, tests: Callable[[str], Tests]
 ) -> tuple[Judgement, Judgement | None]:
-    """Return the judgements by wall and processor time; None if not all have it."""
+    """Return the judgements by wall and processor time; None if not all have it.
+
+    A duet has processor time only, and it is the first.
+    """
 
     def judged(measure: str) -> Judgement:
         a, b = (side[0] for side in stacked([rounds], measure))
         return ab_decision.judged(a, b, rule, tests(measure))
 
-    has_cpu = CPU in rule.measures and has(rounds, CPU)
-    return judged(WALL), judged(CPU) if has_cpu else None
+    first, *second = rule.measures
+    has_cpu = second == [CPU] and all(r.has(CPU) for r in rounds)
+    return judged(first), judged(CPU) if has_cpu else None
 
 
 def _undecided(cell: AbCell, rule: AbRule, suspects: int, *, suspected: bool) -> str:
@@ -292,21 +296,13 @@ def _undecided(cell: AbCell, rule: AbRule, suspects: int, *, suspected: bool) ->
     return f"{suspicion}{done} of {planned} {stage} rounds complete"
 
 
-def _believed_cell(
-    cell: CellResult, counts: Sequence[CountResult], same: bool
-) -> CellResult:
-    """Return a cell without the verdicts that its other measures contradict."""
-    if cell.judgement is None:
-        return cell
-    known = Circumstances(cell.disturbed, cell.processes, same, *_verdicts(counts))
-    wall, cpu = believed(cell.judgement, cell.cpu, known)
-    return replace(cell, judgement=wall, cpu=cpu)
-
-
-def _verdicts(counts: Sequence[CountResult]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the verdicts on all counts, and those on instructions."""
-    executed = (c.verdict for c in counts if c.name == INSTRUCTIONS)
-    return frozenset(c.verdict for c in counts), frozenset(executed)
+def _known(
+    run: AbRun, disturbed: tuple[int, int], same: bool, counts: Sequence[CountResult]
+) -> Circumstances:
+    """Return what is known beside times, with the disturbed of all processes."""
+    executed = frozenset(c.verdict for c in counts if c.name == INSTRUCTIONS)
+    by_clock, verdicts = WALL in run.plan.rule.measures, (c.verdict for c in counts)
+    return Circumstances(*disturbed, same, by_clock, frozenset(verdicts), executed)
 
 
 def _judge_engines(
@@ -326,7 +322,7 @@ def _judge_engines(
         wall, cpu = _judge_engine(run, engine, cells, len(tested))
         own = [count for count in counts if count.cell.engine == engine]
         screens = [r for cell in cells for r in cell.screen]
-        known = Circumstances(*_disturbed(screens), engine in same, *_verdicts(own))
+        known = _known(run, _disturbed(screens), engine in same, own)
         results.append(EngineResult(engine, len(cells), *believed(wall, cpu, known)))
     return tuple(results)
 

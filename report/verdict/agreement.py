@@ -22,18 +22,22 @@ class Circumstances:
 
     `counts` has the verdicts on all counts, `instructions` those on instructions.
     `disturbed` counts processes that other programs disturbed, among all `processes`.
-    `same` is true if the library of the engine is the same on both sides.
+    `same` is true if the library of the engine is the same on both sides.  The times of
+    a duet are not `by_clock`, but of the processor.
     """
 
     disturbed: int
     processes: int
     same: bool = False
+    by_clock: bool = True
     counts: frozenset[str] = frozenset()
     instructions: frozenset[str] = frozenset()
 
     @property
     def doubt(self) -> str:
         """Why wall time alone is no evidence, or ""."""
+        if not self.by_clock:
+            return ""
         if self.processes and self.disturbed >= MOSTLY_DISTURBED * self.processes:
             return f"{self.disturbed} of {self.processes} processes were disturbed"
         return _SAME_LIBRARY if self.same else ""

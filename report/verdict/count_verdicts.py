@@ -240,8 +240,11 @@ def _threads(lines: Iterable[CountLine]) -> str:
 
 
 def _timed(cell: AbCell) -> Iterator[CountResult]:
-    """Yield the results of a cell's screen, where both sides share a seed."""
-    if cell.failure is not None or not cell.screen:
+    """Yield the results of a cell's screen, where both sides share a seed.
+
+    The processes of a duet have done the work of both sides, so it says nothing.
+    """
+    if cell.failure is not None or not cell.screen or cell.screen[0].is_duet:
         return
     for kind in TIMED:
         rounds = [_pairs_of(screened, kind) for screened in cell.screen]

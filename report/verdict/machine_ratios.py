@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from report.model.ab_rule import CONFIRM, PAIRS_PER_ROUND
+from report.model.ab_rule import CONFIRM
 from report.model.ab_run import AbRun, Round
 from report.model.plan import Engine
 from report.model.run import Measurement, Run
@@ -241,8 +241,9 @@ def _against(
         return ()
     whole = [one for of in tested.values() for one in of]
     # The first repetition of a in a round is paired with the first of b.
-    times = np.stack([side.ravel() for side in stacked([whole])])
-    owners = [one.machine for one in whole for _ in range(PAIRS_PER_ROUND)]
+    sides = stacked([whole])
+    times = np.stack([side.ravel() for side in sides])
+    owners = [one.machine for one in whole for _ in range(sides[0].shape[-1])]
     paired = leads.by_machine(times, owners)
     errors = {name: float(of.errors[0, 1]) for name, of in paired.items()}
     direction = math.copysign(1, cell.judgement.log_shift)

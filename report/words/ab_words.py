@@ -299,10 +299,14 @@ def disturbed_count(result: AbResult) -> int:
 
 def rule_text(rule: AbRule) -> str:
     """Return the confidence and the decision rule in one line."""
+    fresh = numbers.count(rule.confirm_rounds * PAIRS_PER_ROUND, "fresh pair")
+    measured = ""
+    if rule.duet:
+        fresh = numbers.count(rule.confirm_rounds, "fresh round")
+        measured = "processor time of builds that share a process; "
     return (
-        f"{numbers.limit(rule.confidence)} intervals; regressed: at least"
-        f" {numbers.limit(rule.least_shift)} slower, confirmed in"
-        f" {numbers.count(rule.confirm_rounds * PAIRS_PER_ROUND, 'fresh pair')}"
+        measured + f"{numbers.limit(rule.confidence)} intervals; regressed: at least"
+        f" {numbers.limit(rule.least_shift)} slower, confirmed in {fresh}"
         f" at p ≤ {rule.alpha:g} / number of tests; unchanged: interval within"
         f" ±{numbers.limit(rule.unchanged_within)}; a change is the median of the"
         " changes in each round, so it can differ from that between the medians shown"

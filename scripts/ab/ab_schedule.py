@@ -6,7 +6,7 @@ as it would have without the interruption.
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from report.model.ab_lines import SLOTS, side_at
 from report.model.ab_plan import SIDES
@@ -79,6 +79,17 @@ class Ledger:
     def is_over(self, cell: CellName, number: int) -> bool:
         """Return True if nothing is left to measure in a round."""
         return self.next(cell, number) is None
+
+    def later(self, slot: Slot) -> list[Slot]:
+        """Return the slots of the round after a missing one, unless a line failed."""
+        if slot.cell in self._failed:
+            return []
+        done = self.lines(slot.cell, slot.round)
+        lead = str(done[0]["ab"]["side"]) if done else slot.side
+        return [
+            replace(slot, slot=later, side=side_at(lead, later))
+            for later in range(slot.slot + 1, SLOTS)
+        ]
 
     def next(self, cell: CellName, number: int) -> Slot | None:
         """Return the next slot of a round; None if the round is over.

@@ -29,6 +29,7 @@ from scripts.ab.ab_schedule import MOST_PADDING_BYTES, PADDING
 from scripts.ab.ab_shards import confirm_shard, screen_shard
 from scripts.ab.ab_stages import AbSchedule
 from scripts.ab.count_pass import count_cells
+from scripts.ab.duet import check_duet, duet_task, plugin_remedy
 from scripts.fleet.plan_likeness import PlannedRun, check_like
 from scripts.fleet.shard_request import ShardRequest
 from scripts.machine.checkout import harness_of
@@ -75,11 +76,17 @@ class AbSession(Session[AbPlan]):
             if all(engine.missing for engine in of.engines):
                 build_dir = self.sides[side].places.build_dir
                 reasons = why_missing(of.engines, f"--{side}", build_dir)
+                if terms.rule.duet:
+                    reasons += [plugin_remedy(e, build_dir) for e in of.engines]
                 where = f"nothing can be measured on side {side}, {build_dir}"
                 problem = "; ".join([where, *reasons])
                 raise CannotStart(problem, NOT_COMPARABLE)
         name = new_name(self.runner.places.results, f"ab-{request.suite.name}")
-        return paired(replace(plan_a, run=name), replace(plan_b, run=name), terms)
+        plan = paired(replace(plan_a, run=name), replace(plan_b, run=name), terms)
+        if terms.rule.duet:
+            folders = {side: of.places.build_dir for side, of in self.sides.items()}
+            check_duet(plan, folders)
+        return plan
 
     def screening(self, plan: AbPlan, request: ShardRequest) -> AbPlan:
         """Return the plan of a shard of the screen.  Raises CannotStart."""
@@ -188,6 +195,7 @@ class AbSession(Session[AbPlan]):
             lines=loop.lines,
             counts=self.counts,
             count=partial(count_cells, contexts["a"], contexts["b"]),
+            duet=duet_task,
         )
 
     def warnings(self, plan: AbPlan) -> list[Notice]:

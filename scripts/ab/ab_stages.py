@@ -43,6 +43,12 @@ class Count(Protocol):
         """Count these cells and append a line for each counted process."""
 
 
+# Returns the task of processes of both sides: scripts.ab.duet.duet_task().
+DuetTask = Callable[
+    [Mapping[str, RunContext], Sequence[AbPlace], ScheduledRepetition], Task
+]
+
+
 @dataclass
 class AbSchedule(Schedule):
     """The repetitions of both stages that are not on disk yet."""
@@ -55,6 +61,7 @@ class AbSchedule(Schedule):
     lines: Sequence[Record]  # all on disk, including those of this session
     counts: CountFile  # on disk when this session begins
     count: Count
+    duet: DuetTask
     _ledger: Ledger = field(init=False)
     _suspects: list[CellName] | None = field(init=False, default=None)
 
@@ -156,18 +163,24 @@ class AbSchedule(Schedule):
     def _task(self, slot: Slot) -> Task:
         """Return the task of one repetition, with its own fill, process and audit."""
         padding = padding_bytes(self.plan.seed, slot)
-        context = _padded(self.contexts[slot.side], padding)
+        contexts = {side: _padded(of, padding) for side, of in self.contexts.items()}
+        context, place = contexts[slot.side], self._place(slot, padding)
         scheduled = ScheduledRepetition(
             context.plan.cells.index(slot.cell), len(self.lines), slot.round
         )
-        place: AbPlace = {
+        if self.plan.rule.duet:
+            later = [self._place(s, padding) for s in self._ledger.later(slot)]
+            return self.duet(contexts, [place, *later], scheduled)
+        return task_of(context, [scheduled], place)
+
+    def _place(self, slot: Slot, padding: int) -> AbPlace:
+        return {
             "side": slot.side,
             "stage": stage_of(self.plan.rule, slot.round),
             "round": slot.round,
             "slot": slot.slot,
             "padding_bytes": padding,
         }
-        return task_of(context, [scheduled], place)
 
     def _nominate(self) -> list[CellName]:
         """Return the cells that the stored lines make suspects; announce them."""

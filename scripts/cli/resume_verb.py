@@ -239,7 +239,7 @@ def _resume_ab(
         raise click.UsageError(
             f"--b: {plan.run} measured build A against itself (--aa); leave --b out"
         )
-    builds = builds_of(a_dir, b_dir, same=plan.same_build)
+    builds = builds_of(a_dir, b_dir, same=plan.same_build, plugins=plan.rule.duet)
     places = replace(places, build_dir=builds.a)
     config = read_config(places.configs)
     with open_runner(places, system) as side_a:

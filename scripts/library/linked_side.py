@@ -28,7 +28,7 @@ class LibrarySides:
     drivers: LibraryDrivers
     shop: Workshop
     core: Path
-    with_plugins: bool  # build drivers/ENGINE.so as well
+    with_plugins: bool  # build plugins/drivers/ENGINE.so as well
 
     def from_tree(self, recipe: LibraryRecipe, tree: Path, into: Path) -> None:
         """Build the library of a tree, and link the drivers with it in `into`.
@@ -95,9 +95,10 @@ class LibrarySides:
                 run_logged([*build, "-j", str(processors())], log, cwd=self.root)
             except SetupError as error:
                 raise SetupError(f"{error}{_remedy(str(error))}") from None
-        program = into / "drivers/db_bench_plugin"
-        program.unlink(missing_ok=True)
-        program.symlink_to(self.core / "bin/db_bench_plugin")
+        if self.with_plugins:
+            program = into / "plugins/drivers/db_bench_plugin"
+            program.unlink(missing_ok=True)
+            program.symlink_to(self.core / "bin/db_bench_plugin")
         for engine in engines:
             if library.is_shared:  # of which `stage` has made a copy
                 text = f"built elsewhere: {library.file.resolve()} (shared)"

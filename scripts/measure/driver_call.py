@@ -42,6 +42,17 @@ JIT_WARMUP = "jit_warmup"  # a flag of engines that are compiled while they run
 
 
 @dataclass(frozen=True)
+class Duet:
+    """The plug-ins of two builds that a process measures alternately.
+
+    `is_again`: on the copies of the database that an earlier process has read.
+    """
+
+    plugins: tuple[Path, Path]
+    is_again: bool
+
+
+@dataclass(frozen=True)
 class RunContext:
     """Everything that the repetitions of one run share."""
 
@@ -58,6 +69,7 @@ class RunContext:
     # Called before what is not measured: the cell, the repetition, what is done, and
     # its operations (0: unknown).
     enters: Callable[[CellName, int, str, int], None]
+    duet: Duet | None = None
 
     @property
     def work(self) -> Path:
@@ -68,6 +80,11 @@ class RunContext:
     def answer(self) -> Path:
         """The file to which every process writes its one JSON line."""
         return self.work / "answer.json"
+
+    @property
+    def duet_plugins(self) -> tuple[Path, Path]:
+        """Where copies of a duet's plug-ins are: one file is not loaded twice."""
+        return self.work / "first.so", self.work / "second.so"
 
     @property
     def progress(self) -> Path:
@@ -206,9 +223,13 @@ def command_of(context: RunContext, call: DriverCall) -> list[str]:
         pace = plan.pace(call.cell)
         flags = paced(flags, pace) if pace else flags | {"histogram": True}
     flags["seed"] = repetition_seed(plan.seed, call.repetition)
+    program = program_of(context.build_dir, plan.engine(call.cell.engine)).command
+    if context.duet and call.measured:
+        first, second = context.duet_plugins
+        program = (program[0], f"--driver={first}", f"--duet={second}")
     command = [
         *call.under,
-        *program_of(context.build_dir, plan.engine(call.cell.engine)).command,
+        *program,
         f"--db={call.database}",
         f"--benchmarks={call.benchmark}",
         f"--json={context.answer}",

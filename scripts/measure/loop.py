@@ -140,7 +140,7 @@ class Loop:
 
     def _store(self, schedule: Schedule, task: Task, finished: Finished) -> None:
         line = finished.line
-        if task.place:
+        if task.place and "ab" not in line:
             line = {**line, "ab": task.place}
         self.folder.append(line)
         self.lines.append(line)

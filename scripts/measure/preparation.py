@@ -10,11 +10,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from report.model.plan import Engine
 from report.terms.rulebook import COMPACT, REORGANISED
 from report.trust.known_failures import PREPARING
 from scripts.machine.child_process import ProcessResult
 from scripts.measure.audit import audit
-from scripts.measure.driver_call import DriverCall, RunContext, without_places
+from scripts.measure.driver_call import DriverCall, Duet, RunContext, without_places
 from scripts.measure.result_check import CheckedAnswer, run_driver
 from scripts.planning.disk_room import DiskFull, looks_full
 from scripts.planning.order import ScheduledRepetition
@@ -62,7 +63,7 @@ def prepare(context: RunContext, scheduled: ScheduledRepetition) -> int | None:
         outcome, checked = run_driver(context, call)
         wall_ns += outcome.wall_ns
         _check(checked, outcome)
-    copy = provide(context, scheduled)
+    copy = provide(replace(context, duet=None), scheduled)
     result = audit(context, replace(call, database=copy), history)
     _check(result.judged("audit", checked), result.outcome)
     shutil.rmtree(copy, ignore_errors=True)
@@ -86,17 +87,42 @@ def provide(
     """
     cell = context.plan.cells[scheduled.index]
     enters = partial(context.enters, cell, scheduled.repetition)
-    database = site.clear(CELL) if site else context.scratch.fresh(CELL)
-    if context.plan.start(cell) is not None:
-        database.rmdir()  # cp would copy into a folder that exists
-        copy = (*_COPY, str(context.work / "prepared"), str(database))
-        enters("copying", 0)
-        _tool(context, copy, site)
+    if context.duet and context.duet.is_again:
+        database = context.work / CELL
+    else:
+        database = site.clear(CELL) if site else context.scratch.fresh(CELL)
+        if context.plan.start(cell) is not None:
+            database.rmdir()  # cp would copy into a folder that exists
+            copy = (*_COPY, str(context.work / "prepared"), str(database))
+            enters("copying", 0)
+            _tool(context, copy, site)
+            if context.duet:
+                _copy_again(context, context.plan.engine(cell.engine), database)
+    if context.duet:
+        _copy_plugins(context, context.duet)
     enters("syncing the file system", 0)
     _tool(context, (*_SYNC, str(context.work)))
     if site:
         site.evict(database)
     return database
+
+
+def _copy_again(context: RunContext, engine: Engine, database: Path) -> None:
+    """Put the second copy of a duet's database in place, made like the first.
+
+    What an engine has written itself is read at a rate that differs by a tenth, because
+    its pages are cached in another way.
+    """
+    name = f"db_bench_{engine.executable}"
+    copy = str(context.work / "prepared" / name), str(database / f"{name}-duet")
+    _tool(context, (*_COPY, *copy))
+
+
+def _copy_plugins(context: RunContext, duet: Duet) -> None:
+    """Copy both plug-ins: code from a linker's own file differs by a hundredth."""
+    for plugin, copied in zip(duet.plugins, context.duet_plugins, strict=True):
+        copied.unlink(missing_ok=True)
+        shutil.copyfile(plugin, copied)
 
 
 def _tool(

@@ -7,6 +7,7 @@ is emptied before and after.
 import shutil
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -50,14 +51,20 @@ def run_unit(
     line is complete when it is yielded, and on disk when the next is requested.  Raises
     Interrupted, DiskFull, ExecutableChanged or WorkFolderLost.
     """
-    unit = _Unit(context)
-    try:
+    with emptied_folder(context):
+        unit = Unit()
         for scheduled in repetitions:
             for attempt in range(scheduled.attempt, context.plan.attempts + 1):
-                finished = unit.make(replace(scheduled, attempt=attempt))
-                yield finished
+                yield unit.make(context, replace(scheduled, attempt=attempt))
                 if not is_retried(context.plan, context.lines):
                     break
+
+
+@contextmanager
+def emptied_folder(context: RunContext) -> Iterator[None]:
+    """Empty the work folder afterwards.  Raises DiskFull if the disk was full."""
+    try:
+        yield
     except OSError as error:
         context.scratch.check()
         if is_full_error(error):
@@ -67,34 +74,33 @@ def run_unit(
         context.scratch.empty()
 
 
-class _Unit:
+class Unit:
     """The prepared database that the cells of a unit share."""
 
-    def __init__(self, context: RunContext) -> None:
-        self._context = context
+    def __init__(self) -> None:
         self._is_prepared = False
         # A failed preparation is not retried: it fails all cells.
         self._failure: PrepareFailed | None = None
 
-    def make(self, scheduled: ScheduledRepetition) -> Finished:
+    def make(self, context: RunContext, scheduled: ScheduledRepetition) -> Finished:
         """Run one attempt; the wall time of the first includes the preparation."""
         started_ns = time.monotonic_ns()
-        self._context.scratch.fresh("tmp")
-        prepare_ns = self._prepare(scheduled)
-        fields = _fields(self._context, scheduled, self._failure)
+        context.scratch.fresh("tmp")
+        prepare_ns = self._prepare(context, scheduled)
+        fields = _fields(context, scheduled, self._failure)
         wall_ns = time.monotonic_ns() - started_ns
         if fields["status"] == "ok":
             fields |= {"prepare_ns": prepare_ns, "wall_ns": wall_ns}
-        return Finished(
-            scheduled, _line(self._context, scheduled, fields), wall_ns / 1e9
-        )
+        return Finished(scheduled, _line(context, scheduled, fields), wall_ns / 1e9)
 
-    def _prepare(self, scheduled: ScheduledRepetition) -> int | None:
+    def _prepare(
+        self, context: RunContext, scheduled: ScheduledRepetition
+    ) -> int | None:
         if self._is_prepared:
             return None
         self._is_prepared = True
         try:
-            return prepare(self._context, scheduled)
+            return prepare(context, scheduled)
         except PrepareFailed as error:
             self._failure = error
             return None
@@ -126,7 +132,8 @@ def _measured(
 ) -> dict[str, Any]:
     """Return the fields of one repetition, from the executable and the runner.
 
-    REQUIRES: `database` is in the cell's initial state.  It is removed.
+    REQUIRES: `database` is in the cell's initial state.  It is removed, unless a duet
+    reads it.
     """
     benchmark = benchmark_of(context, scheduled)
     cell = context.plan.cells[scheduled.index]
@@ -148,7 +155,8 @@ def _measured(
     outcome, checked, audit = audited_call(context, call, benchmark, observer)
     observed = observer.fields(checked.record if checked.ok else {})
     audit_field = audit.document() if audit else None
-    shutil.rmtree(database, ignore_errors=True)
+    if not context.duet:  # the next process may read the same copies
+        shutil.rmtree(database, ignore_errors=True)
     if checked.ok:
         regime_context = context_of_cell(context.plan, cell, latency)
         if reason := unreached(checked.record, regime_context):

@@ -9,14 +9,16 @@ from typing import Any
 
 import click
 
-from report.model.ab_rule import LEAST_CONFIRM_ROUNDS, AbRule
+from report.model.ab_rule import DUET, AbRule
 from scripts.ab.ab_pairing import AbTerms
+from scripts.ab.duet import READS
 from scripts.measure.runner import Request
 from scripts.planning.engine_choice import finder
 from scripts.request import options
 from scripts.request.build_folders import BUILDS, BuildFolders, builds_of
 from scripts.request.chosen_suite import chosen_suite
 from scripts.request.option_types import IntegerType, LabelType
+from scripts.request.options import Setting
 from scripts.request.selection import RunOptions, selection_of
 
 _RULE = AbRule()
@@ -24,13 +26,22 @@ _MOST_ROUNDS = 1000
 _ROUNDS = IntegerType(1, _MOST_ROUNDS)
 
 
-def _enough_to_confirm(_ctx: object, _param: object, rounds: int) -> int:
-    """Return `rounds`.  Raises click.BadParameter if so few cannot confirm."""
-    if rounds >= LEAST_CONFIRM_ROUNDS:
-        return rounds
-    raise click.BadParameter(
-        f"{rounds} is too small; expected {LEAST_CONFIRM_ROUNDS} to {_MOST_ROUNDS:,}"
-        f" (fewer rounds can confirm at most one suspect at p <= {_RULE.alpha:g})"
+def _rule_of(given: Mapping[str, Any]) -> AbRule:
+    """Return the rule.  Raises click.UsageError if so few rounds cannot confirm."""
+    rule = DUET if given.get("duet") else _RULE
+    screen, confirm = given["screen_rounds"], given["confirm_rounds"]
+    rule = replace(
+        rule,
+        screen_rounds=screen or rule.screen_rounds,
+        confirm_rounds=confirm or rule.confirm_rounds,
+    )
+    least = rule.least_confirm_rounds
+    if rule.confirm_rounds >= least:
+        return rule
+    raise click.UsageError(
+        f"--confirm-rounds: {confirm} is too small; expected {least} to"
+        f" {_MOST_ROUNDS:,} (fewer rounds cannot confirm ten suspects at"
+        f" p <= {rule.alpha:g})"
     )
 
 
@@ -42,24 +53,30 @@ AB_SELECTION = options.stacked(
         is_flag=True,
         help="Measure build A against itself; any difference is the machine's noise.",
     ),
+    click.option(
+        "--duet",
+        is_flag=True,
+        help="Measure both builds in one process, as plug-ins that read alternately,"
+        " and compare their processor time: for small differences in reads, on a busy"
+        " machine.",
+    ),
     *(options.ENGINES, options.SCENARIOS, options.CELLS),
     *(options.NUM, options.MEMORY_LIMIT, options.SET, options.SEED),
     *(options.MAX_TIME, options.TIMEOUT),
     click.option(
         "--screen-rounds",
         type=_ROUNDS,
-        default=_RULE.screen_rounds,
         help="Screen every cell in this many rounds, each ABBA or BAAB, e.g."
-        f" --screen-rounds 6.  [default: {_RULE.screen_rounds}; {_ROUNDS.accepted}]",
+        f" --screen-rounds 8.  [default: {_RULE.screen_rounds}, or {DUET.screen_rounds}"
+        f" with --duet; {_ROUNDS.accepted}]",
     ),
     click.option(
         "--confirm-rounds",
         type=_ROUNDS,
-        default=_RULE.confirm_rounds,
-        callback=_enough_to_confirm,
         help="Measure each cell that looked different in this many further rounds, and"
         " judge it on those alone, e.g. --confirm-rounds 30."
-        f"  [default: {_RULE.confirm_rounds}; {LEAST_CONFIRM_ROUNDS:,} to"
+        f"  [default: {_RULE.confirm_rounds}, or {DUET.confirm_rounds} with --duet;"
+        f" {_RULE.least_confirm_rounds}, or {DUET.least_confirm_rounds}, to"
         f" {_MOST_ROUNDS:,}]",
     ),
     click.option(
@@ -100,19 +117,20 @@ class AbOptions:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> AbOptions:
         """Return the options of a verb.  Raises click.UsageError or CannotStart."""
-        same, rounds = given["same"], (given["screen_rounds"], given["confirm_rounds"])
+        same, rule = given["same"], _rule_of(given)
+        chosen = RunOptions.of(given)
         chosen = replace(
-            RunOptions.of(given),
-            repetitions=sum(rounds),
+            chosen,
+            settings=duet_settings(chosen) if rule.duet else chosen.settings,
+            repetitions=rule.screen_rounds + rule.confirm_rounds,
             latency=False,
             control=False,
             repeat_disturbed=0,
             shard=None,
         )
-        builds = builds_of(given["a_dir"], given["b_dir"], same=same)
+        a_dir, b_dir = given["a_dir"], given["b_dir"]
+        builds = builds_of(a_dir, b_dir, same=same, plugins=rule.duet)
         labels = _labels(given["label_a"], given["label_b"], same=same)
-        screen, confirm = rounds
-        rule = replace(_RULE, screen_rounds=screen, confirm_rounds=confirm)
         skip = given.get("skip_identical", False)
         return cls(builds, AbTerms(labels, rule, same, given["counts"], skip), chosen)
 
@@ -125,6 +143,13 @@ class AbOptions:
         find = finder(config, ctx.obj, self.builds.a, self.builds.b)
         selection = selection_of(config, chosen, self.chosen, find)
         return Request(config, chosen, selection, ctx.meta["command"])
+
+
+def duet_settings(chosen: RunOptions) -> tuple[Setting, ...]:
+    """Return the settings of a duet: more reads, unless the options limit them."""
+    if chosen.max_time or {"reads", "duration"} & dict(chosen.settings).keys():
+        return chosen.settings
+    return (*chosen.settings, ("reads", READS))
 
 
 def _labels(label_a: str | None, label_b: str | None, *, same: bool) -> dict[str, str]:

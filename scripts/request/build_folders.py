@@ -9,6 +9,7 @@ import click
 
 from scripts.request import options
 from scripts.request.path_types import build_in
+from scripts.store.run_places import PLUGINS
 
 _NEEDED = (
     "is missing: pass a build directory, which holds drivers/db_bench_*, e.g."
@@ -33,12 +34,17 @@ BUILDS = options.stacked(
 )
 
 
-def build_dir_of(folder: Path, option: str) -> Path:
-    """Return the build directory that `folder` denotes.  Raises click.UsageError."""
+def build_dir_of(folder: Path, option: str, *, plugins: bool = False) -> Path:
+    """Return the build directory that `folder` denotes.  Raises click.UsageError.
+
+    With `plugins`, it is the directory of its plug-ins, if they are apart.
+    """
     try:
-        return build_in(folder)
+        found = build_in(folder)
     except click.BadParameter as error:
         raise click.UsageError(f"{option}: {error.message}") from None
+    is_apart = plugins and (found / PLUGINS / "drivers").is_dir()
+    return found / PLUGINS if is_apart else found
 
 
 @dataclass(frozen=True)
@@ -55,8 +61,10 @@ class BuildFolders:
         return {"--a": self.a} if self.same else {"--a": self.a, "--b": self.b}
 
 
-def builds_of(a: Path | None, b: Path | None, *, same: bool) -> BuildFolders:
-    """Return the builds requested.  Raises click.UsageError."""
+def builds_of(
+    a: Path | None, b: Path | None, *, same: bool, plugins: bool = False
+) -> BuildFolders:
+    """Return the builds requested, or their plug-ins.  Raises click.UsageError."""
     if a is None and same:
         raise click.UsageError("--aa needs --a, the build directory to measure")
     if a is None:
@@ -64,10 +72,14 @@ def builds_of(a: Path | None, b: Path | None, *, same: bool) -> BuildFolders:
     if same:
         if b is not None:
             raise click.UsageError("--aa measures A against itself; leave --b out")
-        folder = build_dir_of(a, "--a")
+        folder = build_dir_of(a, "--a", plugins=plugins)
         return BuildFolders(folder, folder, same=True)
     if b is None:
         raise click.UsageError(
             f"--b {_NEEDED}; or pass --aa to measure A against itself"
         )
-    return BuildFolders(build_dir_of(a, "--a"), build_dir_of(b, "--b"), same=False)
+    a, b = (
+        build_dir_of(folder, option, plugins=plugins)
+        for folder, option in ((a, "--a"), (b, "--b"))
+    )
+    return BuildFolders(a, b, same=False)

@@ -20,6 +20,7 @@ from scripts.regime.regime_disk import FOLDER
 
 ROOT = Path(__file__).parents[2]
 DEFAULT_BUILD = "build/release"
+PLUGINS = "plugins"  # in a build: what drivers/add_driver.cmake makes for --duet
 WORK_FOLDER = ".kvmatrix-work"  # below the data directory, like FOLDER
 
 

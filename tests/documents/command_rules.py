@@ -49,6 +49,7 @@ RULES = (
     ),
     _verb("durability", "run", "--dry-run", codes=(0, 4, 5)),
     _verb("run", "run", "--dry-run"),
+    _verb("ab", "parsed", having="--duet", why="needs plug-ins: tests/system"),
     _verb("ab", "run", "--dry-run"),
     _verb(
         "fleet run", "run", "--dry-run", "--on", "local", without=("--nodes", "--slurm")

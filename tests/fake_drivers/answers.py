@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from tests.builders import synthetic_records
@@ -99,6 +100,32 @@ class Slower(FakeDriver):
         if benchmark != "fillrandom":
             return record
         return synthetic_records.retimed(record, record["loop_ns"] * 11 // 10)
+
+
+class Duet(FakeDriver):
+    """Measures two plug-ins, whose texts are their times per operation in ns.
+
+    The second copy of the database is read a tenth more slowly.
+    """
+
+    @property
+    def ops(self) -> int:
+        is_read = self.flags["benchmarks"].startswith("read")
+        return int(self.flags["reads" if is_read else "num"])
+
+    def answer(self, benchmark: str, **changed: Any) -> Record:
+        record = super().answer(benchmark, planned_ops=self.ops, **changed)
+        if "duet" not in self.flags:
+            return record
+        second = Path(f"{self.database}-duet")
+        if second.read_text() != self.database.read_text():
+            return {**record, "digest": "3" * 16}
+        with (self.data_dir / "duets.jsonl").open("a") as file:
+            words = [Path(self.flags[flag]).read_text() for flag in ("driver", "duet")]
+            print(json.dumps([*words, second.stat().st_ctime_ns]), file=file)
+        a, b = (int(word) * self.ops // 2 for word in words)
+        counters = {"duet_a_cpu_ns": a, "duet_b_cpu_ns": b * 11 // 10}
+        return {**record, "counters": {**counters, "duet_calls": self.ops // 2}}
 
 
 class Unable(FakeDriver):

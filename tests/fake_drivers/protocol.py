@@ -182,4 +182,5 @@ class FakeDriver:
 
 def check_command(words: Sequence[str]) -> list[str]:
     """Return the command that answers --check: that of a real executable."""
-    return [str(REAL), *(w for w in words if not w.startswith("--page_size"))]
+    own = ("--page_size", "--driver")
+    return [str(REAL), *(w for w in words if not w.startswith(own))]

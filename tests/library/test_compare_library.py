@@ -239,7 +239,7 @@ def test_a_command_builds_a_library_in_a_copy_of_the_tree(
 def test_both_sides_can_be_plug_ins_of_one_process(tmp_path: Path) -> None:
     words = ["lmdb", "--plugins", "--place", str(prefix_of("lmdb"))]
     assert side_command.main([*words, "--into", str(tmp_path)]) == 0
-    plugin = tmp_path / "drivers/lmdb.so"
+    plugin = tmp_path / "plugins/drivers/lmdb.so"
     program = str(plugin.with_name("db_bench_plugin"))
     command = [program, f"--driver={plugin}", "--version"]
     assert b"engine:      lmdb" in subprocess.check_output(command)

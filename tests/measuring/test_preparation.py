@@ -83,6 +83,7 @@ def test_a_cell_starts_without_leftovers_and_with_nothing_to_write_back(
         executor=SimpleNamespace(run=run),
         enters=lambda of, *_: phases.append(of),
         tick=PeriodicCall(lambda _pid: None, 1.0),
+        duet=None,
     )
     scheduled = ScheduledRepetition(0, 0, 1)
     assert provide(cast(Any, context), scheduled) == tmp_path / "cell"

@@ -115,6 +115,7 @@ const kvm_flag kSpacedFlag[] = {{"le vel", "uint64", "3", "a level"}};
 const kvm_flag kOddDefault[] = {{"level", "uint64", "three", "a level"}};
 const kvm_flag kTakenFlag[] = {{"num", "uint64", "3", "a number"}};
 const kvm_flag kDriverFlag[] = {{"driver", "string", "", "a driver"}};
+const kvm_flag kDuetFlag[] = {{"duet", "string", "", "a driver"}};
 const kvm_flag kCrashFlag[] = {{"crash_test", "string", "", "a test"}};
 const kvm_flag kTraceFlag[] = {{"trace", "string", "", "a file"}};
 const kvm_flag kActionFlag[] = {{"check", "bool", "false", "an action"}};
@@ -142,6 +143,7 @@ const std::map<std::string, void (*)()> kMisbehaviours = {
     {"odd-default", [] { SetFlags(kOddDefault); }},
     {"taken-flag", [] { SetFlags(kTakenFlag); }},
     {"driver-flag", [] { SetFlags(kDriverFlag); }},
+    {"duet-flag", [] { SetFlags(kDuetFlag); }},
     {"crash-flag", [] { SetFlags(kCrashFlag); }},
     {"trace-flag", [] { SetFlags(kTraceFlag); }},
     {"action-flag", [] { SetFlags(kActionFlag); }},

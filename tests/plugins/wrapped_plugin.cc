@@ -18,7 +18,7 @@ extern const Driver kReference;
 extern const Driver kDriver;  // made of kReference
 
 const Driver& SelectDriver(std::vector<const char*>& words) {
-  TakeDriverFlag(words);
+  TakePluginFlags(words);
   return kDriver;
 }
 

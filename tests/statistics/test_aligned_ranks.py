@@ -82,9 +82,9 @@ def test_the_approximation_is_near_the_exact_p(
     rounds: int, error: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a, b = noise(rounds, 60, seed=rounds, shift=0.01)
-    monkeypatch.setattr(aligned_ranks, "EXACT_ROUNDS", rounds)
+    monkeypatch.setattr(aligned_ranks, "MOST_LABELLINGS", 6**rounds)
     exact = p_slower(a, b)
-    monkeypatch.setattr(aligned_ranks, "EXACT_ROUNDS", 0)
+    monkeypatch.setattr(aligned_ranks, "MOST_LABELLINGS", 0)
     approximate = p_slower(a, b)
     assert np.abs(exact - approximate).max() < error
     assert exact.min() < 0.05 < 0.5 < exact.max()
@@ -129,3 +129,24 @@ def test_many_cells_at_once_are_the_cells_one_by_one() -> None:
 def test_invalid_times_are_refused(a: Floats, b: Floats) -> None:
     with pytest.raises(ValueError, match=r"round|finite"):
         p_slower(a, b)
+
+
+@pytest.mark.parametrize("rounds", [1, 4, 8, 12])
+def test_rounds_of_one_and_one_are_a_signed_rank_test(rounds: int) -> None:
+    """As of a duet, whose processes measure both sides."""
+    d = np.random.default_rng(rounds).normal(0.01, 0.02, rounds)
+    weights = 2 * np.argsort(np.argsort(np.abs(d))) + 1
+    signs = np.array(list(itertools.product((-1, 1), repeat=rounds)))
+    sums, observed = signs @ weights, np.sign(d) @ weights
+    p = p_slower(np.zeros((rounds, 1)), d[:, None])
+    assert p == pytest.approx((sums >= observed).mean())
+
+
+def test_the_approximation_is_near_the_exact_p_of_one_and_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = np.random.default_rng(5)
+    a, b = np.zeros((500, 12, 1)), source.normal(0.2, 1.0, (500, 12, 1))
+    exact = p_slower(a, b)
+    monkeypatch.setattr(aligned_ranks, "MOST_LABELLINGS", 0)
+    assert np.abs(p_slower(a, b) - exact).max() < 0.01

@@ -133,3 +133,17 @@ def test_an_estimate_must_also_reach_the_least_shift() -> None:
 def test_outliers_alone_can_hide_any_effect_of_few_pairs() -> None:
     assert smallest_effect(0.01, 8) is None
     assert smallest(0.01, 8, alpha=0.2) < 0.03
+
+
+def test_the_shift_of_rounds_of_one_and_one_is_that_of_hodges_and_lehmann() -> None:
+    """The median of the means of any two differences, each with itself too."""
+    a, b = np.zeros((3, 1)), np.array([[0.01], [0.03], [0.11]])
+    assert shifts.shift(a, b) == pytest.approx((0.03 + 0.06) / 2)
+
+
+def test_six_rounds_of_one_and_one_have_an_interval() -> None:
+    """Fewer cannot reject anything: the least p is 2 to the power of minus rounds."""
+    a, b = np.zeros((6, 1)), np.arange(1.0, 7.0)[:, None]
+    low, high = shifts.interval(a, b, 0.95)
+    assert [float(low), float(high)] == pytest.approx([1.0, 6.0])
+    assert np.isnan(shifts.interval(a[1:], b[1:], 0.95)).all()

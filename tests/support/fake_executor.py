@@ -51,8 +51,9 @@ class FakeExecutor:
         self.commands.append(words)
         if words[0] == "sync":
             return ProcessResult("0", 1, "")
-        if words[0] == "cp" and Path(words[-2]).is_dir():
-            shutil.copytree(words[-2], words[-1])
+        if words[0] == "cp":
+            copy = shutil.copytree if Path(words[-2]).is_dir() else shutil.copy2
+            copy(words[-2], words[-1])
             return ProcessResult("0", 1, "")
         driver = self._driver(words)
         if driver and "--check" in words:

@@ -22,7 +22,7 @@ _OF_ENGINE = ("unsupported",)
 # (common/cli/parse_flags.cc), and the file of a plug-in.
 _OTHER_WORDS = (
     *("crash_test", "trace", "phases", "crash_after", "cut_ns", "cut_end_ns"),
-    *("help", "helpfull", "version", "describe", "check", "driver"),
+    *("help", "helpfull", "version", "describe", "check", "driver", "duet"),
 )
 _IN_PLANS = {"settle"}  # although no scenario sets it
 

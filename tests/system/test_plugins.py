@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -20,13 +21,14 @@ PROBLEMS = {
     "older": (REFUSED, "has version 0; this program has version 1"),
     "incomplete": (REFUSED, "has a driver without a valid get"),
     "nameless": (REFUSED, "has a driver without a valid name"),
-    "odd-flag": (REFUSED, "level has the type 'int'; expected bool, int64"),
+    "odd-flag": (REFUSED, "level has the type 'int'; expected bool, int32"),
     "spaced-flag": (REFUSED, "the driver's flag 'le vel' has no name"),
     "empty-flag": (REFUSED, "the driver's flag '' has no name"),
     "digit-flag": (REFUSED, "the driver's flag '2level' has no name"),
     "odd-default": (REFUSED, "level cannot have its default value, 'three'"),
     "taken-flag": (REFUSED, "the plug-in defines --num, which exists already"),
     "driver-flag": (REFUSED, "the driver defines --driver, which exists already"),
+    "duet-flag": (REFUSED, "the driver defines --duet, which exists already"),
     "crash-flag": (REFUSED, "defines --crash_test, which exists already"),
     "trace-flag": (REFUSED, "defines --trace, which exists already"),
     "action-flag": (REFUSED, "defines --check, which exists already"),
@@ -135,6 +137,22 @@ def test_a_driver_must_be_named(tmp_path: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == REFUSED
     assert "needs the path of a plug-in, also for --help: --driver" in result.stderr
+
+
+@pytest.mark.parametrize("other", ["null-plugin.so", "memory-plugin.so", "no.so"])
+def test_a_duet_is_two_files_of_one_engine(tmp_path: Path, other: str) -> None:
+    """Another engine, the same file and no file are refused."""
+    words = (f"--duet={DRIVERS / other}", "--benchmarks=readrandom")
+    result = run(tmp_path, DRIVERS / "memory-plugin.so", *words)
+    assert (result.returncode, "--duet: " in result.stderr) == (REFUSED, True), result
+
+
+def test_a_duet_reads_copies_and_does_not_write(tmp_path: Path) -> None:
+    other = tmp_path / "other.so"
+    shutil.copyfile(DRIVERS / "memory-plugin.so", other)
+    words = (f"--duet={other}", "--benchmarks=fillseq")
+    result = run(tmp_path / "db", DRIVERS / "memory-plugin.so", *words)
+    assert (result.returncode, "cp -a" in result.stderr) == (FAILED, True), result
 
 
 @pytest.mark.parametrize("name", sorted(RESERVED_FLAGS - FLAGS.keys()))

@@ -81,7 +81,8 @@ typedef struct kvm_limits {
  * and _, a letter first, and no flag that exists already. */
 typedef struct kvm_flag {
   const char* name;          /* as in db_bench, such as "bloom_bits" */
-  const char* type;          /* "bool", "int64", "uint64", "double", "string" */
+  const char* type;          /* "bool", "int32", "uint32", "int64", "uint64",
+                              * "double", "string" */
   const char* default_value; /* "true", "4096", "0.5", "lz4" */
   const char* help;
 } kvm_flag;

@@ -1,0 +1,202 @@
+"""kvmatrix ab --duet: two builds in one process, in turn, on copies of one database."""
+
+import json
+import math
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fake_drivers.kinds import shim
+from tests.places import BUILD
+from tests.support.command_line import CommandResult, call
+from tests.support.lab import Lab, make_lab
+from tests.support.resealed import edit_plan
+
+READS = ("readrandom",)
+SHORT = ("--no-counts", "--confirm-rounds", "11")
+NS = 1000
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    """Return a lab with two builds of the plug-in `one`, in folders a and b."""
+    lab = make_lab(tmp_path)
+    lab.scenario(benchmarks=READS)
+    lab.suite()
+    lab.engine("one", None)
+    build(lab, "a", NS)
+    build(lab, "b", NS)
+    return lab
+
+
+def build(lab: Lab, side: str, ns: int, note: str = "") -> None:
+    """Make a build whose gets take that time."""
+    program = lab.executable("plugin", side)
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(f"{shim('duet', 'one')}# {side}\n{note}")
+    program.chmod(0o755)
+    program.with_name("one.so").write_text(str(ns))
+
+
+def duet(lab: Lab, *words: str, reads: int = 9000) -> CommandResult:
+    sides = ("--a", str(lab.root / "a"), "--b", str(lab.root / "b"))
+    amount = ("--set", f"reads={reads}")
+    return lab.call("ab", "lab", "--duet", *sides, *SHORT, *amount, *words)
+
+
+def processes(lab: Lab) -> list[list[Any]]:
+    """Return the plug-ins of each process, first and second, and the copy it read."""
+    return [
+        json.loads(line) for line in (lab.data / "duets.jsonl").read_text().splitlines()
+    ]
+
+
+def test_a_slowdown_of_two_per_cent_is_a_regression(lab: Lab) -> None:
+    build(lab, "b", NS * 102 // 100)
+    done = duet(lab, "--json", "--screen-rounds", "3")
+    (cell,) = json.loads(done.stdout)["cells"]
+    assert (done.returncode, cell["verdict"]) == (1, "regressed"), done
+    # What the second copy of the database costs has cancelled.
+    assert cell["change"] == pytest.approx(1 / 1.02 - 1, abs=1e-6)
+    assert call(["check", str(lab.run_folder)]).returncode == 1
+
+
+def test_equal_builds_are_no_regression(lab: Lab) -> None:
+    build_a = str(lab.root / "a")
+    words = ("--duet", "--aa", "--a", build_a, "--set", "reads=9000", *SHORT)
+    assert lab.call("ab", "lab", *words).returncode == 0
+    assert call(["check", str(lab.run_folder)]).returncode == 0
+
+
+def test_a_round_is_two_processes_with_the_sides_exchanged(lab: Lab) -> None:
+    build(lab, "b", NS + 7)
+    assert duet(lab, "--screen-rounds", "6").returncode == 0
+    ran = processes(lab)
+    assert len(ran) == 12
+    for number, (one, two) in enumerate(zip(ran[::2], ran[1::2], strict=True)):
+        assert one[:2] == two[1::-1], f"round {number}"
+        assert one[2] == two[2], "of the same copies"
+    assert {tuple(one[:2]) for one in ran[::2]} == {("1000", "1007"), ("1007", "1000")}
+    assert all(one[2] != two[2] for one, two in pairwise(ran[::2])), "of fresh copies"
+    lines = lab.lines()
+    assert [line["order"] for line in lines] == list(range(24))
+    ns = {"a": 1000, "b": 1007}
+    for line in lines:
+        of, slot = line["ab"]["duet"], line["ab"]["slot"]
+        time_ns = of["cpu_ns"] / of["ops"]
+        expected = ns[line["ab"]["side"]] * (1.1 if slot % 2 else 1)
+        assert math.isclose(time_ns, expected, rel_tol=1e-3)
+
+
+def apart(lab: Lab) -> None:
+    """Have executables in drivers/ of both builds, and plug-ins in plugins/drivers/."""
+    for side in "ab":
+        (lab.root / side / "drivers").rename(lab.root / "moved")
+        lab.install("one", "honest", side)
+        (lab.root / side / "plugins").mkdir()
+        (lab.root / "moved").rename(lab.root / side / "plugins/drivers")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("programs", [9, 12, 17, 18, 23])
+def test_a_killed_run_is_resumed(lab: Lab, programs: int) -> None:
+    sides = ("--a", str(lab.root / "a"), "--b", str(lab.root / "b"))
+    build(lab, "b", NS + 7)
+    if programs == 12:
+        apart(lab)
+    assert lab.run_until_killed(
+        programs, "ab", "lab", "--duet", *sides, *SHORT, "--set", "reads=9000"
+    )
+    resumed = lab.call("resume", lab.run_folder.name, *sides)
+    assert resumed.returncode == 0, resumed
+    slots = [(line["repetition"], line["ab"]["slot"]) for line in lab.lines()]
+    assert slots == [(number, slot) for number in range(1, 7) for slot in range(4)]
+
+
+REFUSED: dict[str, dict[str, Any]] = {
+    "writes": {"benchmarks": ("fillrandom",)},
+    "one-call": {"benchmarks": ("readseq",)},
+    "threads": {"flags": {"num": 64, "key_size": 16, "value_size": 100, "threads": 2}},
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_is_no_read_of_one_thread_is_refused_by_name(lab: Lab, why: str) -> None:
+    settings: dict[str, Any] = {"benchmarks": READS, **REFUSED[why]}
+    lab.scenario(**settings)
+    done = duet(lab, "--dry-run")
+    assert done.returncode == 2
+    assert f"one/base/{settings['benchmarks'][0]}" in done.stderr, done
+
+
+def test_few_reads_are_refused(lab: Lab) -> None:
+    done = duet(lab, "--dry-run", reads=100)
+    assert (done.returncode, "one/base/readrandom" in done.stderr) == (2, True)
+
+
+def test_an_executable_is_refused_with_the_target_that_makes_a_plug_in(
+    lab: Lab,
+) -> None:
+    lab.install("one", "honest", "b")
+    done = duet(lab, "--dry-run")
+    assert (done.returncode, "--target plugin_one" in done.stderr) == (2, True), done
+
+
+def test_the_plug_ins_of_a_build_are_found(lab: Lab) -> None:
+    """A build has its executables in drivers/ and its plug-ins in plugins/drivers/."""
+    apart(lab)
+    assert duet(lab, "--dry-run", "--skip-identical").returncode == 0
+
+
+def test_few_rounds_are_refused(lab: Lab) -> None:
+    """They could not confirm ten suspects."""
+    assert duet(lab, "--dry-run", "--confirm-rounds", "10").returncode == 2
+    assert duet(lab, "--dry-run", "--confirm-rounds", "11").returncode == 0
+
+
+def test_a_program_that_knows_no_duet_is_an_error(lab: Lab) -> None:
+    for side in "ab":
+        program = lab.executable("plugin", side)
+        program.write_text(f"{shim('honest', 'one')}# {side}\n")
+    done = lab.call(
+        *("ab", "lab", "--duet", "--no-counts", "--set", "reads=9000", "--num", "9000"),
+        *("--a", str(lab.root / "a"), "--b", str(lab.root / "b")),
+    )
+    assert done.returncode == 5, done
+    assert {line["status"] for line in lab.lines()} == {"error"}
+
+
+def test_a_rule_with_other_limits_is_refused(lab: Lab) -> None:
+    """A duet is judged by the limits of a duet, and nothing else is."""
+    assert duet(lab).returncode in (0, 5)
+    edit_plan(lab.run_folder, lambda plan: plan["rule"].update(duet=False))
+    assert call(["check", str(lab.run_folder)]).returncode == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sides", "screen_rounds", "verdict"),
+    [
+        # One round has no verdict, but the same file has been loaded twice.
+        (("--aa",), 1, "inconclusive"),
+        (("--b", str(BUILD / "duet/gets")), 3, "regressed"),
+    ],
+)
+def test_real_plug_ins(
+    tmp_path: Path, sides: tuple[str, ...], screen_rounds: int, verdict: str
+) -> None:
+    """The reference doing a tenth more work in gets is found, by processor time."""
+    done = call(
+        [
+            *("ab", "quick", "--duet", "--a", str(BUILD / "duet/none"), *sides),
+            *("--screen-rounds", str(screen_rounds), "--confirm-rounds", "11"),
+            *("-e", "memory", "-k", "memory/baseline/readrandom", "--num", "2000"),
+            *("--set", "reads=40000", "--no-counts", "--no-report", "--json"),
+            *("--data-dir", str(tmp_path / "data")),
+            *("--results-dir", str(tmp_path / "results")),
+        ]
+    )
+    (cell,) = json.loads(done.stdout)["cells"]
+    assert (cell["verdict"], cell["pairs"] > 0) == (verdict, True), done
