@@ -83,10 +83,11 @@ class AbRule:
 # The rule of --duet, whose only time is that of the processor.
 DUET = AbRule(
     screen_rounds=6,
-    confirm_rounds=12,
+    confirm_rounds=14,
     suspect_cpu_shift=0.008,
     bettered_shift=0.01,
     least_shift=0.01,
+    unchanged_within=0.02,
     measures=(CPU,),
     duet=True,
 )

@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-MOST_LABELLINGS = 6**5  # of all rounds; with more, the normal approximation
+MOST_LABELLINGS = 2**14  # of all rounds; with more, the normal approximation
 _DECIMALS = 11  # aligned logs that differ less than their rounding errors are ties
 _CONTINUITY = 0.5  # sums of ranks are integers, except for ties
-_ROWS = 4096  # of 6**5 sums each, enumerated at once: bounds the memory
+_ROWS = 2048  # of as many sums each, enumerated at once: bounds the memory
 
 
 def logs_of_rounds(a: Any, b: Any) -> tuple[Floats, Floats]:
