@@ -224,10 +224,16 @@ def test_the_limit_of_many_is_the_fence_around_their_differences() -> None:
 
 def test_a_difference_must_be_in_every_round() -> None:
     a = [(10_000, 10_000)] * 4
-    b = [(11_000, 11_000)] * 3 + [(10_000, 11_000)]
+    b = [(11_000, 11_000)] * 3 + [(10_000, 10_000)]
     result = of_rounds(a, b)
     assert result.verdict == NOT_GATED
     assert result.reason == "differs, but not in every round"
+
+
+def test_a_difference_exceeds_the_largest_between_identical_runs() -> None:
+    a = [(10_000, 10_000)] * 3 + [(9_800, 10_000)]
+    assert of_rounds(a, [(10_250, 10_250)] * 4).verdict == MORE
+    assert of_rounds(a, [(10_150, 10_150)] * 4).verdict == SAME
 
 
 def test_many_that_vary_too_much_are_not_gated() -> None:
