@@ -43,9 +43,10 @@ DESPIKED_FROM = 25
 ESTABLISHED = 20
 TRIM = 3.5 * 1.4826  # median absolute deviations: points beyond are not of the level
 REACH = 3.5  # standard deviations to which a distance is cut
-# What the mean distance exceeds, in standard errors.  Set by simulation, so that there
-# are no more false steps than with T (ERROR_RATES.md, "A history").
-NEWEST_LIMIT = 4.6
+# What the mean distance exceeds, in standard errors, and how much more it must be if
+# the deviation is that of few points, divided by their number.  Set by simulation, so
+# that there are no more false steps than with T (ERROR_RATES.md, "A history").
+NEWEST_LIMIT, OF_FEW = 4.4, 6.0
 _LIMITS = np.array(sorted(CRITICAL))
 _LEAST_SPREAD = 1e-9  # of logarithms: counts may have no spread
 _NOTHING = 1e-300  # smallest variance: avoids division by 0
@@ -224,7 +225,7 @@ def _newest(logs: Array, start: int, least: float) -> Step | None:
     points = len(level) - cuts
     means = np.sum(far, axis=1, where=after) / points
     z = np.abs(means) / np.sqrt(1 / points + 1 / counts)
-    strength = float(z.max()) / NEWEST_LIMIT
+    strength = float(np.max(z / (NEWEST_LIMIT + OF_FEW / counts)))
     if strength < 1:
         return None
     place = int(largest_t(despiked(level[-WINDOW:]))[1])

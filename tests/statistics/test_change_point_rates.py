@@ -18,8 +18,10 @@ from tests.statistics.change_point_rates import (
     false_alarms,
     gate,
     gauss,
+    ours,
     outliers,
     rare_outliers,
+    sixty_commits,
 )
 from tests.tiers import simulation
 
@@ -52,6 +54,24 @@ def test_five_percent_are_seen_soon(noise: Noise, sigma: float, points: int) -> 
 
 def test_ten_percent_are_seen_at_once() -> None:
     assert statistics.median(delays(gauss, 0.03, 0.1, 60)) <= 4
+
+
+@pytest.mark.parametrize(
+    ("noise", "sigma", "shift", "points"),
+    [
+        (gauss, 0.02, 0.05, 5),
+        (gauss, 0.02, 0.1, 2),
+        (outliers, 0.02, 0.05, 5),
+        (outliers, 0.05, 0.1, 9),
+    ],
+)
+def test_a_step_at_the_thirtieth_of_60_commits_is_seen_soon(
+    noise: Noise, sigma: float, shift: float, points: int
+) -> None:
+    result = sixty_commits(ours, noise, sigma, shift, 60)
+    assert statistics.median(result.delays) <= points
+    assert result.power >= 0.9
+    assert sixty_commits(ours, noise, sigma, 0, 60).false <= 2 / 60
 
 
 def test_a_step_is_found_and_little_else() -> None:

@@ -5,12 +5,14 @@ Skipped where Otava is not installed; scripts/setup --test installs it.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from tests.setup.other_programs import otava_steps
+from tests.statistics import change_point_rates as rates
 from tests.statistics.change_point_rates import NEAR, Noise, gauss, outliers, places
 
 SERIES, POINTS, STEP = 60, 200, 100
@@ -59,3 +61,25 @@ def test_both_find_a_large_step_in_the_same_place() -> None:
 def test_otava_reports_more_steps_in_pure_noise() -> None:
     many = rates_with_step(gauss, 0.0)
     assert sum(map(len, ours(many))) <= sum(map(len, otava_steps(many)))
+
+
+# The level at which Otava has as few false steps in 60 points of normal noise.
+EQUAL = 3e-5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("noise", "sigma", "shift"),
+    [(gauss, 0.05, 0.1), (outliers, 0.02, 0.05)],
+)
+def test_at_equal_false_steps_we_are_as_fast(
+    noise: Noise, sigma: float, shift: float
+) -> None:
+    """With outliers Otava still has more of them."""
+    mine, theirs = (
+        rates.sixty_commits(find, noise, sigma, shift, 20)
+        for find in (rates.ours, rates.otava(EQUAL))
+    )
+    assert mine.any_false <= theirs.any_false + 0.05
+    late = statistics.median(mine.delays)
+    assert late <= 1.3 * statistics.median(theirs.delays)
