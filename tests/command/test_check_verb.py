@@ -151,7 +151,7 @@ def test_a_run_against_the_history(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "▼ nominated  alpha/baseline/fillseq" in result.stdout
     assert "regressed" not in result.stdout
-    first, last = "20260121-030405-synthetic", "20260107-030405-synthetic"
+    first, last = "20260123-030405-synthetic", "20260102-030405-synthetic"
     command = f"confirm   scripts/kvmatrix ab synthetic --a BUILD_OF_{last} --b BUILD"
     assert f"{command}_OF_{first} -k alpha/baseline/fillseq -k" in result.stdout
     assert sorted((tmp_path / "history").iterdir()) == before
