@@ -33,7 +33,7 @@ from report.model.history_entry import (
     document,
 )
 from report.model.history_folder import entry_of_document
-from report.model.judgement import LESS, MORE, SAME
+from report.model.judgement import LESS, MORE, SAME, Verdict
 from report.model.plan import CONTROL, CellName, Engine, Scenario
 from report.model.run import Measurement, Run
 from report.stats import repetition_stats
@@ -163,8 +163,10 @@ def _with_measures(cell: CellResult, result: AbResult) -> EntryCell:
     """Return a cell of an A/B run with what side b costs, and the verdicts on it."""
     run = result.run
     settings = settings_sha256(run.b.engines, run.plan.scenarios, cell.name)
+    if run.plan.rule.duet:  # whose rates are per second of the processor
+        settings = hashlib.sha256(f"duet {settings}".encode()).hexdigest()
     entry = _ab_cell(cell, settings)
-    if entry.rate is None:
+    if entry.rate is None or run.plan.rule.duet:
         return entry
     rounds = [r for of in run.cells if of.name == cell.name for r in of.screen]
     timed = timed_measures([m for r in rounds for m in r.b])
@@ -173,6 +175,8 @@ def _with_measures(cell: CellResult, result: AbResult) -> EntryCell:
         for count in result.counts
         if count.cell == cell.name and count.verdict in (MORE, LESS, SAME)
     }
+    if cell.cpu and cell.cpu.verdict is not Verdict.INCONCLUSIVE:
+        verdicts[CPU_NS_PER_OP] = cell.cpu.verdict.value
     measures = {**timed, **_counted_measures(run, cell.name)}
     return replace(entry, measures=measures, verdicts=verdicts)
 
