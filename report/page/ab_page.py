@@ -82,7 +82,7 @@ def render(result: AbResult) -> str:
     engines = list(ab_words.engines_of(run).values())
     rows = ab_words.rows(result)
     counts = count_rows(result)
-    moved, times = changed(counts), cpu_rows(result)
+    moved = changed(counts)
     document = _raw(run)
     return frame.rendered(
         environment.get_template("ab.html.j2"),
@@ -104,10 +104,7 @@ def render(result: AbResult) -> str:
         engines_told=ab_words.engines_summary(result),
         regressed_counts=ab_words.regressed_counts(result),
         regressed_cpu=ab_words.regressed_cpu(result),
-        cpu_told=cpu_summary(times),
-        cpu_sees=ab_words.CPU_SEES,
-        cpu_changed=cpu_table(changed(times)),
-        cpu_other=cpu_table([row for row in times if row not in changed(times)]),
+        **_processor_time(result),
         remarks=ab_words.remarks(result),
         chips=summary_badges.ab_badges(result, counts),
         words=[*_POINTS, FAILED],
@@ -124,6 +121,18 @@ def render(result: AbResult) -> str:
         environment=provenance.environment(run.environment),
         torn="; the last line was torn by an interruption" if run.torn else "",
     )
+
+
+def _processor_time(result: AbResult) -> dict[str, Any]:
+    """Return what the section on processor time shows."""
+    rows = cpu_rows(result)
+    moved = changed(rows)
+    return {
+        "cpu_told": cpu_summary(rows),
+        "cpu_sees": ab_words.CPU_SEES,
+        "cpu_changed": cpu_table(moved),
+        "cpu_other": cpu_table([row for row in rows if row not in moved]),
+    }
 
 
 def facts(row: AbRow) -> list[tuple[str, str]]:

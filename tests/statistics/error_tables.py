@@ -162,8 +162,8 @@ if __name__ == "__main__":
     heads = "5 % slower: found", "10 %", "95 % interval contains 0"
     print_table(("noise", "CV", "pairs", *alarms, *heads), one_test())
     print(f"{_CHANGES} changes:\n")
-    heads = "CV", "CV of processor time", "any false alarm", "found", "pairs"
-    print_table(("change", *heads), whole_changes())
+    columns = "CV", "CV of processor time", "any false alarm", "found", "pairs"
+    print_table(("change", *columns), whole_changes())
     print(f"{_ENGINES} changes:\n")
     heads = "by the engine", "each cell", "other engines: false alarm"
     print_table(("engine slower by", "CV", *heads), engines())
