@@ -80,8 +80,7 @@ def render(result: AbResult) -> str:
         height=ab_forest.HEIGHT,
     )
     engines = list(ab_words.engines_of(run).values())
-    rows = ab_words.rows(result)
-    counts = count_rows(result)
+    rows, counts = ab_words.rows(result), count_rows(result)
     moved = changed(counts)
     document = _raw(run)
     return frame.rendered(
