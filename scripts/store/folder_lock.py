@@ -71,12 +71,13 @@ def sole_user(folder: Path, purpose: str) -> Iterator[None]:
         ) from error
     try:
         _lock(fd, folder, purpose)
-        yield
-    except BaseException:
-        for created in new:
-            with suppress(OSError):  # in use, or not empty
-                created.rmdir()
-        raise
+        try:
+            yield
+        except BaseException:
+            for created in new:
+                with suppress(OSError):  # in use, or not empty
+                    created.rmdir()
+            raise
     finally:
         os.close(fd)
 
