@@ -168,7 +168,7 @@ def test_if_one_commit_does_not_build_the_other_is_built_and_kept(
     setup.write_text(builds)
     new = repository.commit("honest")
     result = repository.compare(base, new, "--format", "github")
-    assert result.returncode == 2
+    assert result.returncode == 8
     assert f"commit {base} does not build; it is BASE" in result.stderr
     assert f"::error title=kvmatrix::commit {base} (BASE)" in result.stdout
     tree = repository.root / "build/commits" / new

@@ -51,7 +51,7 @@ class FakeExecutor:
         self.commands.append(words)
         if words[0] == "sync":
             return ProcessResult("0", 1, "")
-        if words[0] == "cp":
+        if words[0] == "cp" and Path(words[-2]).exists():
             copy = shutil.copytree if Path(words[-2]).is_dir() else shutil.copy2
             copy(words[-2], words[-1])
             return ProcessResult("0", 1, "")

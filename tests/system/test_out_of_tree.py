@@ -46,16 +46,16 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_maintainer_writes_four_files() -> None:
-    """The engine itself aside, and a README for our readers."""
+    """The engine itself, a README for our readers and a history aside."""
     files = {path.name for path in EXAMPLE.rglob("*") if path.is_file()}
     workflow = "kvmatrix.yml"
-    assert files - {"journal.h", "README.md", workflow} == {
+    assert files - {"journal.h", "README.md", "nightly.yml", workflow} == {
         "kvmatrix_driver.cc",
         "CMakeLists.txt",
         "kvmatrix.toml",
     }
     text = (EXAMPLE / ".github/workflows" / workflow).read_text()
-    assert text.count("uses:") == 1
+    assert text.count("engine.yml@") == 1
 
 
 @PACKAGE
