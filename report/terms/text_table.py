@@ -32,7 +32,7 @@ _COMMANDS = re.compile(r"^(\s*):(?=:)|#(?=#\[)")
 _PLAIN = str.maketrans(
     {
         **{"▼": "v", "▲": "^", "→": "->", "·": "-", "±": "+-", "\u00a0": " "},
-        **{"–": "-", "−": "-", "×": "x", "≤": "<=", "∞": "inf"},
+        **{"–": "-", "−": "-", "×": "x", "≤": "<=", "∞": "inf", "µ": "u"},
     }
 )
 # A spreadsheet evaluates a text that begins with one of these as a formula; the last

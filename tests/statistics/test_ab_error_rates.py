@@ -126,7 +126,7 @@ def test_a_cell_that_is_five_percent_slower_is_found() -> None:
     changes = simulated(23, change, 2 * CHANGES)
     assert recall(changes, change).share >= 0.95
     assert false_alarms(changes, change).share <= 0.01
-    assert 740 < changes.pairs.mean() < 790
+    assert 880 < changes.pairs.mean() < 950
 
 
 def test_processor_time_finds_what_wall_time_cannot() -> None:
@@ -145,15 +145,21 @@ def test_processor_time_does_not_see_waiting() -> None:
 
 
 def test_slower_cells_are_found_among_cells_of_mixed_noise() -> None:
-    """CV 2 to 8 %: cells too noisy for 30 pairs are missed, and raise no alarms."""
-    change = Change(cv=None, slower_cells=1)
+    """CV 2 to 8 %: cells too noisy for 30 pairs are missed, and raise no alarms.
+
+    Unless processor time, which has a CV of 3 %, shows them.
+    """
+    change = Change(cv=None, slower_cells=1, only_waits=True)
     changes = simulated(24, change, CHANGES)
-    assert 0.80 < recall(changes, change).share < 0.90
+    assert 0.76 < recall(changes, change).share < 0.90
+    seen = Change(cv=None, slower_cells=1)
+    assert recall(simulated(24, seen, CHANGES), seen).share > 0.98
     assert false_alarms(changes, change).share <= 0.01
 
 
 def test_a_change_without_suspects_costs_little_more_than_the_screen() -> None:
-    assert simulated(25, Change(cv=0.01), 100).pairs.mean() < 1.02 * 480
+    quiet = Change(cv=0.01, cpu_cv=0.005)
+    assert simulated(25, quiet, 100).pairs.mean() < 1.03 * 480
 
 
 def test_an_engine_that_is_slower_as_a_whole_is_found() -> None:
