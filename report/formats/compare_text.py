@@ -37,7 +37,8 @@ _SHORT_SHA = 8
 _COLUMNS_MEAN = (
     "base and new: median rates. change: the change of the rate, as the median over"
     " all pairs of a repetition of base and one of new; negative is slower. interval:"
-    " the confidence interval of the change, at the level above."
+    " the confidence interval of the change, at the level above. cpu_ns_per_op is the"
+    " processor time of an operation, of which more is slower."
 )
 _Q_MEANS = (
     "q: the expected share of false alarms among the cells with a p this small or"
