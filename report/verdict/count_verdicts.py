@@ -242,15 +242,23 @@ def _threads(lines: Iterable[CountLine]) -> str:
 def _timed(cell: AbCell) -> Iterator[CountResult]:
     """Yield the results of a cell's screen, where both sides share a seed.
 
+    A count is that of a pass or of the whole repetition, whichever varies less between
+    identical runs.
+
     The processes of a duet have done the work of both sides, so it says nothing.
     """
     if cell.failure is not None or not cell.screen or cell.screen[0].is_duet:
         return
     for kind in TIMED:
-        rounds = [_pairs_of(screened, kind) for screened in cell.screen]
-        complete = [pairs for pairs in rounds if pairs is not None]
-        if complete:
-            yield _judged_rounds(cell, kind, complete)
+        # Passes that only read share one database, of which work may be done once.
+        ways = (kind, replace(kind, per_pass=False)) if kind.per_pass else (kind,)
+        results = []
+        for way in ways:
+            rounds = [_pairs_of(screened, way) for screened in cell.screen]
+            complete = [pairs for pairs in rounds if pairs is not None]
+            results += [_judged_rounds(cell, way, complete)] if complete else []
+        if results:
+            yield min(results, key=lambda result: result.spread or 0.0)
 
 
 def _judged_rounds(cell: AbCell, kind: _Kind, rounds: Sequence[_Pairs]) -> CountResult:

@@ -259,6 +259,33 @@ def test_bytes_written_after_the_flush_are_counted() -> None:
     assert result.a == 107
 
 
+@pytest.mark.parametrize("is_of_each_pass", [False, True])
+def test_what_is_done_once_or_in_each_pass_is_compared_as_such(
+    is_of_each_pass: bool,
+) -> None:
+    """Of passes that read one database, only the first may find work to do."""
+
+    def pair(side: str, count: int, passes: tuple[int, int]) -> Any:
+        return tuple(
+            repetition(
+                side,
+                dict.fromkeys(TIMED, count * (n if is_of_each_pass else 1)),
+                ops=1000 * n,
+                passes=[{}] * n,
+            )
+            for n in passes
+        )
+
+    for count, verdict in ((1000, SAME), (1020, MORE)):
+        screen = tuple(
+            Round(n, pair("a", 1000, (2, 3)), pair("b", count, (3, 4)))
+            for n in range(1, 5)
+        )
+        results = cell_results(AbCell(CELL, screen, ()), ())
+        written = next(r for r in results if r.name == "written_bytes")
+        assert (written.a, written.b, written.verdict) == (1000, count, verdict)
+
+
 def test_the_executable_is_a_part_of_its_own_memory() -> None:
     a, b = [(100_000, 100_000)] * 4, [(101_500, 101_500)] * 4
     assert of_rounds(a, b, "peak_rss_bytes").verdict == SAME
