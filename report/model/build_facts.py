@@ -66,8 +66,11 @@ def build(engine: Engine) -> Build:
 def is_same_engine(a: Engine, b: Engine) -> bool:
     """Return True if two builds have the same library of an engine, as far as known.
 
-    Only what links it may differ.  False if the checksum of its origin is unknown.
+    Only what links it may differ.  False if the executables do and the checksum of its
+    origin is unknown.
     """
+    if a.binary_sha256 and a.binary_sha256 == b.binary_sha256:
+        return True
     known = [engine.description for engine in (a, b) if engine.description]
     facts = [(d.version, d.codec, *map(d.build.get, _OF_LIBRARY)) for d in known]
     shared = len(facts) == 2 and facts[0] == facts[1]

@@ -269,7 +269,8 @@ def judgements(result: AbResult) -> list[Judgement]:
 def remarks(result: AbResult) -> list[str]:
     """Return sentences that qualify the counts of outcomes."""
     sentences = circumstances(result)
-    if result.run.plan.same_build and (result.regressed or result.improved):
+    moved = (*result.regressed, *result.regressed_cpu, *result.improved)
+    if result.run.plan.same_build and moved:
         sentences.append(
             "The build differs from itself: do not trust results of this machine yet."
         )

@@ -97,6 +97,12 @@ def test_wall_time_of_disturbed_processes_needs_other_evidence(
     assert (result.disturbed, result.processes) == (marks * 19, 76)
 
 
+def build(origin: str, executable: str) -> Engine:
+    """Return an engine with the checksums of its library and of its executable."""
+    described = Description({"build": {"origin_sha256": origin}}, {}, {})
+    return Engine("alpha", "", "", "", described, "", executable)
+
+
 @pytest.mark.parametrize(
     ("instructions", "verdicts"),
     [
@@ -115,20 +121,14 @@ def test_one_library_on_both_sides_is_slower_only_if_it_does_more(
         cell_name(), INSTRUCTIONS, "", 1, 1, 0.0, 0.002, instructions
     )
     monkeypatch.setattr(ab_verdicts, "count_results", lambda _run: (executed,))
-    one, other = (
-        Engine(
-            "alpha",
-            "",
-            "",
-            "",
-            Description({"build": {"origin_sha256": sha}}, {}, {}),
-            "",
-            sha,
-        )
-        for sha in ("1", "2")
-    )
-    for b, expected in ((one, verdicts), (other, (Verdict.REGRESSED,) * 2)):
-        engines = {"a": (one,), "b": (b,)}
+    differ = (Verdict.REGRESSED, Verdict.REGRESSED)
+    for a, b, expected in (
+        (build("1", "3"), build("1", "4"), verdicts),
+        (build("", "3"), build("", "3"), verdicts),
+        (build("1", "3"), build("2", "4"), differ),
+        (build("", "3"), build("", "4"), differ),
+    ):
+        engines = {"a": (a,), "b": (b,)}
         run = run_of(*cells, plan=plan_of(*cells, engines=engines))
         shown = judge(run).cells[0]
         assert shown.cpu
