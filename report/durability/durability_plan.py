@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from report.terms.documents import ResultsError, document_of, read_bytes
+from report.terms.documents import ResultsError, document_of, read_bytes, shown
 
 DURABILITY_PLAN = "durability.json"
 DURABILITY_SCHEMA = 1
@@ -98,9 +98,11 @@ def read_durability_plan(path: Path) -> tuple[DurabilityPlan, dict[str, Any]]:
         raise ResultsError(f"{place}: a trial is listed twice")
     for trial in trials:
         if trial.setting not in names:
-            raise ResultsError(f"{place}: no setting {trial.setting!r} for a trial")
+            raise ResultsError(
+                f"{place}: no setting {shown(trial.setting)} for a trial"
+            )
         if (trial.method == "kill") == bool(trial.fs):
-            problem = f"fs: {trial.fs!r} for a trial of method {trial.method}"
+            problem = f"fs: {shown(trial.fs)} for a trial of method {trial.method}"
             raise ResultsError(f"{place}: {problem}")
     plan = DurabilityPlan(
         **{

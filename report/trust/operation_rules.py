@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from report.model.plan import FLOOR
 from report.model.record import Record, count_of, passes_of
+from report.terms.documents import shown
 from report.trust.rule import AUDIT, Context, Rule
 
 _TIMES = ("open_ns", "loop_ns", "flush_ns", "settle_ns", "close_ns")
@@ -32,7 +33,7 @@ def options(record: Record, context: Context) -> str:
             isinstance(due, bool)
         )
         if not is_same and (key in actual or key in context.flags):
-            return f"option {key} is {actual.get(key)!r}, expected {due!r}"
+            return f"option {key} is {shown(actual.get(key))}, expected {due!r}"
     return ""
 
 

@@ -62,7 +62,7 @@ def check_words(fleet: Fleet) -> None:
         raise ResultsError(f"{place}: {short(error.message)}") from None
     if selecting != tuple(words):
         other = next((w for w in words if w not in selecting), " ".join(words))
-        raise ResultsError(f"{place}: {other!r} does not select what is measured")
+        raise ResultsError(f"{place}: {shown(other)} does not select what is measured")
 
 
 def _measured_block(

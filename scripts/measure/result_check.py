@@ -12,10 +12,17 @@ from typing import Any, cast
 
 from report.model.plan import METHOD, SCHEMA, Plan, repetition_seed
 from report.model.record import Record
-from report.terms.documents import ResultsError, keys_of, parse_object, validate
+from report.terms.documents import (
+    ResultsError,
+    keys_of,
+    parse_object,
+    shown,
+    validate,
+)
 from report.terms.encoding import reason_of
 from report.terms.numbers import count
 from report.terms.rulebook import BENCHMARKS
+from report.terms.text_table import visible_line
 from report.trust.cell_context import context_of, context_of_cell
 from report.trust.rule import AUDIT, Context
 from report.trust.rule_table import fault_of_answer, fault_of_line
@@ -84,7 +91,10 @@ def failure_line(checked: CheckedAnswer) -> dict[str, Any]:
 
 
 def judge(expected: Expected, outcome: ProcessResult, answer: bytes) -> CheckedAnswer:
-    """Check how a process ended and the JSON line that it wrote."""
+    """Check how a process ended and the JSON line that it wrote.
+
+    A reason is one visible line, whatever the process printed.
+    """
     if outcome.timed_out:
         return _failed("timeout", "killed at the time limit", outcome)
     as_expected = expected.context.killed and outcome.exit == _KILLED
@@ -226,10 +236,13 @@ def _check_identity(expected: Expected, record: Record) -> None:
     }
     for key, value in expected_values.items():
         if record.get(key) != value or type(record.get(key)) is not type(value):
-            raise _InvalidRecord(f"{key} is {record.get(key)!r}; expected {value!r}")
+            raise _InvalidRecord(
+                f"{key} is {shown(record.get(key))}; expected {shown(value)}"
+            )
     if record.get("status") not in _STATUSES:
         accepted = f"{', '.join(_STATUSES[:-1])} or {_STATUSES[-1]}"
-        raise _InvalidRecord(f"status is {record.get('status')!r}; expected {accepted}")
+        status = shown(record.get("status"))
+        raise _InvalidRecord(f"status is {status}; expected {accepted}")
     if not isinstance(record.get("reason"), str):
         raise _InvalidRecord("reason is not a string")
 
@@ -279,7 +292,7 @@ def _failed(
     tail = outcome.stderr_tail[-REASON_CHARS:]
     is_repeated = tail in problem or (tail.endswith(problem) and "\n" not in tail)
     reason = problem if is_repeated else f"{problem}; stderr: {tail}"
-    return CheckedAnswer(status, reason, record or {})
+    return CheckedAnswer(status, visible_line(reason), record or {})
 
 
 def _exit_name(exit_text: str) -> str:

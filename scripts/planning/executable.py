@@ -6,7 +6,7 @@ from pathlib import Path
 
 from report.model.description import Description
 from report.model.plan import METHOD, SCHEMA, CellName, Engine, Plan
-from report.terms.documents import ResultsError, parse_object, validate
+from report.terms.documents import ResultsError, parse_object, shown, validate
 from report.terms.encoding import reason_of
 from report.terms.limits import MOST_ANSWER_BYTES
 from report.terms.rulebook import Flag, Flags
@@ -72,7 +72,8 @@ def parse_description(
         raise NotUsable(f"{name} --describe: not a description: {problem}") from error
     if document["engine"] != engine:
         raise NotUsable(
-            f"{name} --describe: engine is {document['engine']!r}; expected {engine!r}:"
+            f"{name} --describe: engine is {shown(document['engine'])}; expected"
+            f" {engine!r}:"
             " its file *.toml must give the engine the name that the driver has"
         )
     if (document["schema"], document["method"]) != (SCHEMA, METHOD):

@@ -106,7 +106,7 @@ def _invalid_options(plan: Plan) -> Iterator[str]:
     for name, value in plan.suite.chosen.items():
         flag = SCENARIO_FLAGS.get(name)
         if flag is None:
-            yield f"suite.chosen: unknown flag {name!r}"
+            yield f"suite.chosen: unknown flag {_short(name)}"
         elif not flag.accepts(value):
             yield f"suite.chosen.{name}: {_short(value)}; expected {flag.accepted}"
 

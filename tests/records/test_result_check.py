@@ -28,7 +28,7 @@ def test_an_honest_answer_is_ok() -> None:
         ({"seed": 8}, "seed is 8"),
         ({"seed": "7"}, "seed is '7'"),
         ({"method": 1}, "method is 1"),
-        ({"schema": True}, "schema is True"),
+        ({"schema": True}, "schema is true"),
         ({"status": "fine"}, "status is 'fine'"),
         ({"status": "missing"}, "status is 'missing'"),
         ({"reason": None}, "reason is not a string"),
@@ -73,7 +73,7 @@ def test_an_impossible_answer_is_wrong(changed: dict[str, Any], message: str) ->
         (ProcessResult("0", 1, ""), b"{}\n{}\n", "error", "2 measurements"),
         (ProcessResult("0", 1, ""), b"\xff\xfe\n", "error", "not valid JSON"),
         (ProcessResult("0", 1, ""), b"[1]\n", "error", "expected a JSON object"),
-        (ProcessResult("0", 1, ""), b"{}\n", "wrong", "schema is None"),
+        (ProcessResult("0", 1, ""), b"{}\n", "wrong", "schema is null"),
         (ProcessResult("0", 1, ""), b'{"ops": NaN}\n', "error", "NaN"),
     ],
 )
@@ -101,7 +101,7 @@ def test_ok_with_a_bad_exit_code_is_an_error() -> None:
 def test_what_stderr_repeats_is_reported_once() -> None:
     for tail, message in (
         ("db_bench_one: readseq: a value differs", "a value differs"),
-        ("dying\none: a value differs", "a value differs; stderr: dying\none: a value"),
+        ("dying\none: a value differs", "a value differs; stderr: dying one: a value"),
     ):
         outcome = ProcessResult("1", 10_000_000, tail)
         checked = verdict(outcome, status="wrong", reason="a value differs")
