@@ -33,7 +33,7 @@ def options(record: Record, context: Context) -> str:
             isinstance(due, bool)
         )
         if not is_same and (key in actual or key in context.flags):
-            return f"option {key} is {shown(actual.get(key))}, expected {due!r}"
+            return f"option {key} is {shown(actual.get(key))}, expected {shown(due)}"
     return ""
 
 
