@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -27,6 +27,7 @@ from scripts.planning.order import (
     can_be_retried,
     is_retried,
 )
+from scripts.planning.resume_check import machine_differences
 from scripts.store.own_files import WorkFolder
 from scripts.store.run_store import RunFolder
 
@@ -44,6 +45,16 @@ class CanaryFailed(Exception):
         super().__init__(
             f"the canary failed, so this machine is not used: {failure}; measure the"
             " shard on another, in another results directory"
+        )
+
+
+class MachineChanged(Exception):
+    """The machine is no longer the one that the run recorded."""
+
+    def __init__(self, differences: Sequence[str]) -> None:
+        super().__init__(
+            "the machine changed during the run, and a run cannot mix results of two"
+            f" machines; the last repetition is dropped: {'; '.join(differences)}"
         )
 
 
@@ -98,6 +109,7 @@ class Loop:
     view: View
     executor: Executor
     scratch: WorkFolder
+    machine: Callable[[], Mapping[str, object]]  # returns its identity now
     clock: Callable[[], float] = time.monotonic
     _started_s: float = field(init=False, default=0.0)
     _pace: RunProgress = field(init=False, default_factory=RunProgress)
@@ -119,8 +131,8 @@ class Loop:
     def execute(self, schedule: Schedule) -> None:
         """Measure everything that is missing.
 
-        Raises Interrupted, DiskFull, CanaryFailed, ExecutableChanged or WorkFolderLost;
-        stored lines are kept.  Raises RunFolderLost if they are not.
+        Raises Interrupted, DiskFull, CanaryFailed, ExecutableChanged, MachineChanged or
+        WorkFolderLost; stored lines are kept.  Raises RunFolderLost if they are not.
         """
         self._started_s = self.clock()
         self.scratch.empty()
@@ -130,6 +142,7 @@ class Loop:
             self.folder.check()
             for finished in task.repetitions():
                 self.executor.stop.check()
+                self._check_machine(task.plan)
                 self._store(schedule, task, finished)
         self.folder.check()
 
@@ -137,6 +150,11 @@ class Loop:
     def elapsed_s(self) -> float:
         """Seconds since the loop began."""
         return self.clock() - self._started_s
+
+    def _check_machine(self, plan: Plan) -> None:
+        """Raise MachineChanged unless `resume` could go on with the plan here."""
+        if found := machine_differences(plan.machine, self.machine()):
+            raise MachineChanged(found)
 
     def _store(self, schedule: Schedule, task: Task, finished: Finished) -> None:
         line = finished.line

@@ -216,7 +216,8 @@ class Runner:
 
     def loop(self, folder: RunFolder, lines: list[Record], view: View) -> Loop:
         """Return a loop that appends to the lines of this folder."""
-        return Loop(folder, lines, view, self.executor, self.scratch)
+        machine = partial(identity, self.machine)
+        return Loop(folder, lines, view, self.executor, self.scratch, machine)
 
     def forecast(self, plan: Plan) -> Forecast:
         """Return the predicted time of a plan, from the runs on disk."""

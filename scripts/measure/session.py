@@ -16,7 +16,7 @@ from scripts.machine.child_process import INTERRUPTED, Interrupted
 from scripts.machine.probes import Progress
 from scripts.measure.driver_call import ExecutableChanged
 from scripts.measure.events import Notice, P, RunEnded, RunStarted, SessionResult, View
-from scripts.measure.loop import CanaryFailed, Loop, Schedule
+from scripts.measure.loop import CanaryFailed, Loop, MachineChanged, Schedule
 from scripts.measure.runner import Runner
 from scripts.planning.disk_room import DiskFull
 from scripts.planning.resume_check import CannotResume
@@ -154,6 +154,6 @@ def _outcome_of(loop: Loop, schedule: Schedule) -> tuple[int, str]:
         return 3, f"{full}; free some space"
     except CanaryFailed as failure:
         return 4, str(failure)
-    except (ExecutableChanged, WorkFolderLost) as change:
+    except (ExecutableChanged, MachineChanged, WorkFolderLost) as change:
         return 3, str(change)
     return 0, ""

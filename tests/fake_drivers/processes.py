@@ -95,6 +95,15 @@ class Rebuilt(FakeDriver):
             os.rename(new.name, self.path)
 
 
+class Confines(FakeDriver):
+    """Takes all processors but one from the runner, once, in fillrandom."""
+
+    def in_fillrandom(self) -> None:
+        if not (done := self.data_dir / "confined").exists():
+            done.touch()
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
 class Recording(FakeDriver):
     """Records how each of its processes was started, in `starts.jsonl`."""
 

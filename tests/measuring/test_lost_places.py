@@ -69,6 +69,23 @@ def test_nothing_is_written_into_a_linked_run(lab: Lab) -> None:
     assert call(["report", str(folder), "--format", "md"]).returncode == 0
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor")
+def test_a_run_whose_processors_are_taken_stops_and_can_be_resumed(lab: Lab) -> None:
+    every = os.sched_getaffinity(0)
+    lab.engine("bad", "confines")
+    try:
+        done = lab.call("run", "lab", "-n", "2", "--seed", "4")
+    finally:
+        os.sched_setaffinity(0, every)
+    assert done.returncode == 3
+    assert "machine: allowed_cpus was " in done.stderr
+    assert " kept; continue with:" in done.stderr
+    kept = lab.lines()
+    assert "bad" not in {x["engine"] for x in kept if x["benchmark"] == "fillrandom"}
+    assert lab.call("resume", "@last").returncode == 0
+    assert lab.lines()[: len(kept)] == kept
+
+
 @pytest.mark.parametrize("kind", ["removes_work", "links_work"])
 def test_a_run_whose_work_folder_is_lost_stops_and_can_be_resumed(
     lab: Lab, kind: str
