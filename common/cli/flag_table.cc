@@ -1,4 +1,5 @@
 #include "common/cli/flags.h"
+#include "common/run/passes.h"
 #include "common/spec/durability.h"
 #include "common/spec/quantities.h"
 #include "common/stream/leveldb_stream.h"
@@ -306,6 +307,10 @@ const Flag kFlags[] = {
         settle,
         "settle the database after a writing benchmark; off by default "
         "with a replayed --stream, whose programs do not settle"),
+    {CONFIG(passes), .group = kProcess,
+     .help = "with --min_time: make this many passes, however long they take; "
+             "0 means until that time is over",
+     .range = {0, kMostPasses}},
     PROCESS_CONFIG(
         watch_idle,
         "after settling, watch for half a second instead of 10 ms whether "

@@ -147,9 +147,9 @@ Problem SwingingShare(const Config& config) {
 // Rules about passes.
 
 Problem NoTime(const Config& config) {
-  if (config.min_time_ns > 0 || !config.set_flags.contains("min_time")) {
-    return "";
-  }
+  if (config.min_time_ns > 0) return "";
+  if (config.passes > 0) return "must be positive if --passes is set";
+  if (!config.set_flags.contains("min_time")) return "";
   return "must be positive; leave it out for one pass";
 }
 

@@ -1,6 +1,7 @@
 #include "common/run/passes.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -116,8 +117,11 @@ Measurement RunPasses(Runner& runner, const Benchmark& benchmark,
     return report ? runner.RunAndCrash(benchmark, report, 0)
                   : runner.Run(benchmark, next);
   }
-  const uint64_t most =
-      runner.driver().stores ? kMostPasses : kMostPassesOfNothing;
+  const uint64_t most = config.passes             ? config.passes
+                        : runner.driver().stores ? kMostPasses
+                                                 : kMostPassesOfNothing;
+  const uint64_t least_ns =
+      config.passes ? std::numeric_limits<uint64_t>::max() : config.min_time_ns;
   Measurement sum;
   const auto report_sum = [&](const Measurement& last) {
     report(Joined(sum, last));
@@ -125,7 +129,7 @@ Measurement RunPasses(Runner& runner, const Benchmark& benchmark,
   for (;;) {
     if (!sum.passes.empty()) runner.Rewind(benchmark);
     const bool last = sum.passes.size() + 1 == most;
-    const uint64_t enough_ns = last ? 0 : config.min_time_ns;
+    const uint64_t enough_ns = last ? 0 : least_ns;
     const uint64_t left_ns = enough_ns - std::min(enough_ns, WorkedNs(sum));
     Measurement pass = report
                            ? runner.RunAndCrash(benchmark, report_sum, left_ns)

@@ -110,6 +110,7 @@ struct Config {
   bool reverse_iterator = false;  // ... or before it
   uint64_t duration_ns = 0;       // time limit of a loop; 0: none
   uint64_t min_time_ns = 0;       // repeat benchmarks for it; 0: run once
+  uint64_t passes = 0;            // ... in so many passes instead; 0: for it
   uint64_t warmup_ns = 0;         // before the loops of WarmsUp()
 
   bool use_existing_db = false;

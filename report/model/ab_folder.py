@@ -221,16 +221,19 @@ def ab_plan_of(document: Document, location: Path) -> AbPlan:
     return plan
 
 
+_VARYING = {"screen_rounds", "confirm_rounds", "measures", "same_passes"}
+
+
 def rule_of(document: Document, location: Path) -> AbRule:
     """Return the rule in ab.json.  Raises ResultsError if another version wrote it.
 
     The error rates were measured for exactly this rule, so a run may only change the
-    number of rounds, and have the measures of its version.
+    number of rounds and of passes, and have the measures of its version.
     """
-    recorded = {"duet": False, **document["rule"]}
+    recorded = {"duet": False, "same_passes": False, **document["rule"]}
     current = (DUET if recorded["duet"] else AbRule()).document()
     recorded["measures"] = tuple(recorded.get("measures", (WALL,)))
-    for key in current.keys() - {"screen_rounds", "confirm_rounds", "measures"}:
+    for key in current.keys() - _VARYING:
         if recorded.setdefault(key, current[key]) != current[key]:
             problem = f"rule.{key} is {recorded[key]}, not {current[key]}"
             raise ResultsError(f"{location}: {problem}; this version uses another rule")

@@ -42,8 +42,11 @@ class AbRule:
     engine_alpha: float = 0.002
     measures: tuple[str, ...] = (WALL, CPU)
     # Of processor time, which has less noise: few cells are suspects by chance.
+    suspect_cpu_p: float = 0.3
     suspect_cpu_shift: float = 0.01
     duet: bool = False  # each process measures both sides, one line for each
+    # Whether all processes of a cell make as many passes as its first one needs.
+    same_passes: bool = False
 
     @property
     def least_confirm_rounds(self) -> int:
@@ -54,9 +57,11 @@ class AbRule:
         """Return the rule as a run records it."""
         return {**asdict(self), "measures": list(self.measures)}
 
-    def suspicious_shift(self, measure: str) -> float:
-        """Return the slowdown beyond which a cell can be a suspect by a measure."""
-        return self.suspect_cpu_shift if measure == CPU else self.suspect_shift
+    def suspicious(self, measure: str) -> tuple[float, float]:
+        """Return the largest p and the least slowdown of a suspect by a measure."""
+        if measure == CPU:
+            return self.suspect_cpu_p, self.suspect_cpu_shift
+        return self.suspect_p, self.suspect_shift
 
     def tests(self, suspects: int) -> int:
         """Return by what the limit of p of so many suspects or engines is divided."""
@@ -84,6 +89,7 @@ class AbRule:
 DUET = AbRule(
     screen_rounds=6,
     confirm_rounds=14,
+    suspect_cpu_p=0.2,
     suspect_cpu_shift=0.008,
     bettered_shift=0.01,
     least_shift=0.01,

@@ -31,6 +31,7 @@ class Description:
     flags: Mapping[str, str]  # driver-specific flag -> type as gflags names it
     # Whether it supports --check, which came with common_flags and is not recorded.
     can_check: bool = field(default=False, compare=False)
+    takes_passes: bool = field(default=False, compare=False)  # has the flag --passes
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Description:
@@ -39,11 +40,13 @@ class Description:
         That part is "recorded" in description.schema.json.
         """
         benchmarks = document.get("benchmarks", ())
+        common = document.get("common_flags", ())
         return cls(
             document=recorded(document),
             benchmarks={b["name"]: Benchmark.of(b) for b in benchmarks},
             flags={f["name"]: f["type"] for f in document.get("flags", ())},
             can_check="common_flags" in document,
+            takes_passes=any(f.get("name") == "passes" for f in common),
         )
 
     @property

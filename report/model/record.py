@@ -185,6 +185,7 @@ class AbPlace(TypedDict):
     round: int
     slot: int
     padding_bytes: int
+    passes: NotRequired[int]  # that the process had to make, whatever they took
     duet: NotRequired[DuetTime]
 
 

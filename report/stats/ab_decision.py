@@ -27,8 +27,8 @@ _TARGET_EFFECT = 0.05  # the slowdown that pairs_needed would detect
 
 def suspects(a: Any, b: Any, rule: AbRule, measure: str = WALL) -> tuple[Flags, Flags]:
     """Return which cells the screen nominates as slower, and which as faster."""
-    change, least = shift(a, b), as_log(rule.suspicious_shift(measure))
-    slower = (p_slower(a, b) < rule.suspect_p) & (change > least)
+    change, (most_p, least) = shift(a, b), rule.suspicious(measure)
+    slower = (p_slower(a, b) < most_p) & (change > as_log(least))
     faster = (p_slower(b, a) < rule.bettered_p) & (
         change < -as_log(rule.bettered_shift)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -47,8 +48,11 @@ def passes_are_alike(record: Record, context: Context) -> str:
 def passes_are_enough(record: Record, context: Context) -> str:
     """Check that passes end at the least time; a killed process may make one more."""
     least_ns, listed = _least_ns(context), record.get("passes") or ()
-    most = MOST_PASSES if context.stores else MOST_PASSES_OF_NOTHING
-    if not least_ns or not listed or len(listed) == most:
+    if not least_ns or not listed:
+        return ""
+    if due := context.passes or record.get("ab", {}).get("passes", 0):
+        return "" if len(listed) == due else f"{len(listed)} passes, expected {due}"
+    if len(listed) == _most(context):
         return ""
     worked_ns = [one["loop_ns"] + one["flush_ns"] for one in listed]
     if record["ending"] == KILLED:
@@ -58,6 +62,19 @@ def passes_are_enough(record: Record, context: Context) -> str:
     if sum(worked_ns) >= least_ns:
         return ""
     return f"{sum(worked_ns):,} ns of work, but at least {least_ns:,} were requested"
+
+
+def passes_needed(record: Record, context: Context) -> int:
+    """Return how many passes as fast as the fastest take the least time; 0 if none."""
+    worked_ns = [one["loop_ns"] + one["flush_ns"] for one in record.get("passes", ())]
+    if not worked_ns:
+        return 0
+    needed = math.ceil(_least_ns(context) / max(min(worked_ns), 1))
+    return min(max(needed, 1), _most(context))
+
+
+def _most(context: Context) -> int:
+    return MOST_PASSES if context.stores else MOST_PASSES_OF_NOTHING
 
 
 def _least_ns(context: Context) -> int:

@@ -29,6 +29,7 @@ class Context:
     latency: bool = False  # whether it is the repetition that times each call
     regime: Regime | None = None  # of its scenario
     process_ns: int | None = None  # wall time of its process, if the runner asks
+    passes: int = 0  # that its process had to make; 0: by the least time
 
     @property
     def kind(self) -> str:

@@ -248,7 +248,7 @@ def _judge_cell(cell: AbCell, rule: AbRule, nominated: Suspects) -> CellResult:
     def tests(measure: str) -> Tests:
         slower, faster = nominated.among(cell.name, measure)
         most = max(slower, faster)
-        gate = rule.suspect_p, rule.suspicious_shift(measure)
+        gate = rule.suspicious(measure)
         if rounds is not cell.screen:
             gate = rule.alpha / max(rule.tests(most), 1), rule.least_shift
         reason = _undecided(cell, rule, most, suspected=suspected)

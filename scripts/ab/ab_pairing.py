@@ -39,8 +39,9 @@ def paired(a: Plan, b: Plan, terms: AbTerms) -> AbPlan:
             problem = f"{cell}: the sides do different work: {work[0]}"
             raise CannotStart(problem, NOT_COMPARABLE)
     narrow_a, narrow_b = (narrowed_plan(plan, cells) for plan in (a, b))
+    rule = replace(terms.rule, same_passes=_take_passes(narrow_a, narrow_b))
     plan = AbPlan(
-        narrow_a, narrow_b, terms.labels, terms.rule, terms.same_build, terms.counted
+        narrow_a, narrow_b, terms.labels, rule, terms.same_build, terms.counted
     )
     if same_executables(plan) and not (terms.same_build or terms.skip_identical):
         problem = "both sides have the same executables, so neither can be slower"
@@ -58,6 +59,12 @@ def same_executables(plan: AbPlan) -> bool:
         for side in plan.sides.values()
     ]
     return bool(sums[0]) and sums[0] == sums[1]
+
+
+def _take_passes(*sides: Plan) -> bool:
+    """Return whether all engines have the flag --passes, which older builds lack."""
+    described = [e.description for side in sides for e in side.engines if e.description]
+    return all(description.takes_passes for description in described)
 
 
 def _is_never_measured(a: Plan, b: Plan, cell: CellName) -> bool:

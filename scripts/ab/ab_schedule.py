@@ -12,6 +12,8 @@ from report.model.ab_lines import SLOTS, side_at
 from report.model.ab_plan import SIDES
 from report.model.plan import CellName
 from report.model.record import Record
+from report.trust.pass_rules import passes_needed
+from report.trust.rule import Context
 from scripts.planning.order import cell_of
 
 # The size of the environment shifts the stack, which affects speed (Mytkowicz et al.,
@@ -75,6 +77,19 @@ class Ledger:
     def lines(self, cell: CellName, number: int) -> list[Record]:
         """Return the lines of a round, in slot order."""
         return self._lines.get((cell, number), [])
+
+    def passes(self, cell: CellName, context: Context) -> int:
+        """Return how many passes the next process of a cell makes; 0: its first one.
+
+        That first one makes them until their least time is over.
+        """
+        for (name, _), lines in self._lines.items():
+            for line in lines if name == cell else ():
+                if "passes" in line["ab"]:
+                    return line["ab"]["passes"]
+                if line["status"] == "ok":
+                    return passes_needed(line, context)
+        return 0
 
     def is_over(self, cell: CellName, number: int) -> bool:
         """Return True if nothing is left to measure in a round."""

@@ -70,6 +70,7 @@ class RunContext:
     # its operations (0: unknown).
     enters: Callable[[CellName, int, str, int], None]
     duet: Duet | None = None
+    passes: int = 0  # that a measured process has to make; 0: by the least time
 
     @property
     def work(self) -> Path:
@@ -236,6 +237,8 @@ def command_of(context: RunContext, call: DriverCall) -> list[str]:
         f"--progress={context.progress}",
         *flag_arguments(flags),
     ]
+    if context.passes and call.measured:
+        command.append(f"--passes={context.passes}")
     if call.site:
         command += call.site.flags
     if call.after:

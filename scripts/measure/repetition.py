@@ -200,7 +200,9 @@ def _line(
 ) -> Record:
     cell = context.plan.cells[scheduled.index]
     is_latency = context.plan.is_latency(scheduled.repetition)
-    cell_context = context_of_cell(context.plan, cell, is_latency)
+    cell_context = replace(
+        context_of_cell(context.plan, cell, is_latency), passes=context.passes
+    )
     return validated(
         {
             "schema": SCHEMA,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from report.model.plan import METHOD, SCHEMA, Plan, repetition_seed
+from report.model.plan import METHOD, SCHEMA, repetition_seed
 from report.model.record import Record
 from report.terms.documents import (
     ResultsError,
@@ -154,7 +154,7 @@ def _checked(
     context: RunContext, call: DriverCall, outcome: ProcessResult
 ) -> CheckedAnswer:
     expected = replace(
-        _expected(context.plan, call),
+        _expected(context, call),
         crashed=_crash(call, operations_counted(context.work)),
     )
     try:
@@ -177,17 +177,20 @@ def _crash(call: DriverCall, operations: int) -> str:
     return "crashed on opening what was written" if call.after else "crashed"
 
 
-def _expected(plan: Plan, call: DriverCall) -> Expected:
+def _expected(of: RunContext, call: DriverCall) -> Expected:
+    plan = of.plan
     engine = plan.engine(call.cell.engine)
     assert engine.description is not None
     seed = repetition_seed(plan.seed, call.repetition)
-    version, context = engine.description.version, _context(plan, call)
+    version, context = engine.description.version, _context(of, call)
     return Expected(engine.executable, version, call.benchmark, seed, context)
 
 
-def _context(plan: Plan, call: DriverCall) -> Context:
+def _context(of: RunContext, call: DriverCall) -> Context:
+    plan = of.plan
     if call.measured:
-        return context_of_cell(plan, call.cell, call.latency)
+        context = context_of_cell(plan, call.cell, call.latency)
+        return replace(context, passes=of.passes)
     engine, flags = plan.engine(call.cell.engine), flags_of(plan, call)
     context = context_of(engine.description, call.benchmark, flags, role=engine.role)
     if call.benchmark == AUDIT and not context.kind:

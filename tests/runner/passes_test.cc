@@ -63,6 +63,14 @@ TEST_F(PassesTest, EndWithTheOneThatReachesTheTime) {
   EXPECT_EQ(m.run.trace.timeline.points().back().operations, 1'500u);
 }
 
+TEST_F(PassesTest, AreAsManyAsRequestedHoweverLongTheyTake) {
+  for (const uint64_t passes : {1, 2, 5}) {
+    config_.passes = passes;
+    EXPECT_EQ(Repeat(Timed(), "fillseq").passes.size(), passes);
+    EXPECT_EQ(Repeat(Timed(), "readrandom").passes.size(), passes);
+  }
+}
+
 TEST_F(PassesTest, OfAWriteEachHaveANewDatabaseWithTheSameEntries) {
   const Measurement once = Run(Wrapped(Timed()), {"fillrandom"}).front();
   const Measurement m = Repeat(Timed(), "fillrandom");
