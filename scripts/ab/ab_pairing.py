@@ -39,7 +39,9 @@ def paired(a: Plan, b: Plan, terms: AbTerms) -> AbPlan:
             problem = f"{cell}: the sides do different work: {work[0]}"
             raise CannotStart(problem, NOT_COMPARABLE)
     narrow_a, narrow_b = (narrowed_plan(plan, cells) for plan in (a, b))
-    rule = replace(terms.rule, same_passes=_take_passes(narrow_a, narrow_b))
+    # The sides of a duet make the same passes, because they share a process.
+    same_passes = _take_passes(narrow_a, narrow_b) and not terms.rule.duet
+    rule = replace(terms.rule, same_passes=same_passes)
     plan = AbPlan(
         narrow_a, narrow_b, terms.labels, rule, terms.same_build, terms.counted
     )

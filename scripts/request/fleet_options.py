@@ -31,10 +31,10 @@ AUTO = "auto"
 _MOST_NODES, _USUAL_NODES = 10_000, 256
 _NOT_ON_NODES = {"shard", "property_files", "given_properties"}
 # Options of `run` and `ab` that say what is measured, and how often.
-_SELECTING = {
+SELECTING = {
     *({field.name for field in fields(RunOptions)} - _NOT_ON_NODES),
-    *("screen_rounds", "confirm_rounds", "label_a", "label_b", "same", "counts"),
-    "strict",
+    *("screen_rounds", "confirm_rounds", "label_a", "label_b", "same", "duet"),
+    *("counts", "strict"),
 }
 _NAME = re.compile(r"[a-z][a-z-]*", re.ASCII)
 
@@ -131,7 +131,7 @@ def selecting_words(verb: click.Command, words: Sequence[str]) -> tuple[str, ...
         value = given.get(param.name or "")
         if isinstance(param, click.Argument):
             arguments += [value] if isinstance(value, str) else []
-        elif param.name in _SELECTING and isinstance(param, click.Option):
+        elif param.name in SELECTING and isinstance(param, click.Option):
             selecting += _words_of(param, value)
     return (*arguments, *selecting)
 

@@ -6,15 +6,18 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+import click
 import pytest
 
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge
+from scripts.cli.verbs import main
 from scripts.fleet.block_jobs import BlockJobs, JobState
 from scripts.fleet.block_runs import BlockRuns, is_finished
 from scripts.fleet.fleet_folder import Fleet, read_fleet
 from scripts.fleet.fleet_site import FleetSite
 from scripts.fleet.job_report import report_line, report_of
+from scripts.request.fleet_options import SELECTING, selecting_words
 from tests.fleet.many_machines import (
     AB_BENCHMARKS,
     AB_ROUNDS,
@@ -25,7 +28,7 @@ from tests.fleet.many_machines import (
 )
 from tests.support.command_line import CommandResult, call
 from tests.support.fake_executor import FakeExecutor
-from tests.support.lab import Lab
+from tests.support.lab import Lab, make_lab
 from tests.support.quiet_machine import quiet_machine
 
 pytestmark = pytest.mark.slow
@@ -75,10 +78,15 @@ class NodeJobs(BlockJobs):
         self._waiting = []
 
 
-@pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+def measured_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the jobs of fleets measured in this process, without waiting."""
     monkeypatch.setattr("scripts.cli.fleet_verb.LocalJobs", NodeJobs)
     monkeypatch.setattr("scripts.fleet.fleet_control.PERIOD_S", 0.0)
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    measured_here(monkeypatch)
     return make_ab_site(tmp_path)
 
 
@@ -215,3 +223,44 @@ def test_the_first_block_counts_for_all(lab: Lab) -> None:
     assert lines[0].endswith(", and all counts")
     assert sum("counts" in line for line in lines) == 1
     assert not list(lab.results.glob("2*"))
+
+
+def test_a_duet_is_measured_in_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured_here(monkeypatch)
+    lab = make_lab(tmp_path)
+    lab.scenario(benchmarks=("readrandom",))
+    lab.suite()
+    lab.engine("one", None)
+    lab.duet_build("a", 1000)
+    lab.duet_build("b", 1030)
+    places = [*("--data-dir", str(lab.data)), *("--results-dir", str(lab.results))]
+    places += ["--configs-dir", str(lab.root / "configs"), "--no-report"]
+    sides = ("--a", str(lab.root / "a"), "--b", str(lab.root / "b"))
+    words = ("--duet", *sides, "--set", "reads=9000", "--no-counts", *places)
+    done = call(
+        ["fleet", "ab", "lab", *words, "--on", "local"], quiet_machine(FakeExecutor)
+    )
+    assert done.returncode == 1, done.stderr
+    (cell,) = judge(load_ab_run(lab.run_folder)).run.cells
+    assert (len(cell.screen), len(cell.confirm)) == (6, 14)
+
+
+@pytest.mark.parametrize("verb", ["run", "ab"])
+def test_nodes_are_told_all_that_selects_what_is_measured(verb: str) -> None:
+    """An option that is not named here must reach every block of a fleet."""
+    context = click.Context(main)
+    fleet = main.get_command(context, "fleet")
+    assert isinstance(fleet, click.Group)
+    command = fleet.get_command(context, verb)
+    assert command is not None
+    names = {param.name for param in command.params}
+    words = [f"--{word}" for word in ("aa", "duet") if verb == "ab"]
+    assert set(words) <= {*selecting_words(command, ["quick", *words])}
+    assert names - SELECTING == {
+        *("suite", "where", "nodes", "slurm", "dry_run"),
+        *("as_json", "quiet", "color", "no_report"),
+        *("data_dir", "results_dir", "configs_dir", "device", "format_device"),
+        *(("a_dir", "b_dir") if verb == "ab" else ("build_dir",)),
+    }

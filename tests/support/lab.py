@@ -53,6 +53,14 @@ class Lab:
     def executable(self, name: str, build: str = "build") -> Path:
         return self.root / f"{build}/drivers/db_bench_{name}"
 
+    def duet_build(self, side: str, ns: int, note: str = "") -> None:
+        """Build the plug-in `one` in a folder of a side; its gets take that time."""
+        program = self.executable("plugin", side)
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f"{shim('duet', 'one')}# {side}\n{note}")
+        program.chmod(0o755)
+        program.with_name("one.so").write_text(str(ns))
+
     def scenario(
         self,
         name: str = "base",

@@ -26,18 +26,9 @@ def lab(tmp_path: Path) -> Lab:
     lab.scenario(benchmarks=READS)
     lab.suite()
     lab.engine("one", None)
-    build(lab, "a", NS)
-    build(lab, "b", NS)
+    lab.duet_build("a", NS)
+    lab.duet_build("b", NS)
     return lab
-
-
-def build(lab: Lab, side: str, ns: int, note: str = "") -> None:
-    """Make a build whose gets take that time."""
-    program = lab.executable("plugin", side)
-    program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_text(f"{shim('duet', 'one')}# {side}\n{note}")
-    program.chmod(0o755)
-    program.with_name("one.so").write_text(str(ns))
 
 
 def duet(lab: Lab, *words: str, reads: int = 9000) -> CommandResult:
@@ -54,7 +45,7 @@ def processes(lab: Lab) -> list[list[Any]]:
 
 
 def test_a_slowdown_of_two_per_cent_is_a_regression(lab: Lab) -> None:
-    build(lab, "b", NS * 102 // 100)
+    lab.duet_build("b", NS * 102 // 100)
     done = duet(lab, "--json", "--screen-rounds", "3")
     (cell,) = json.loads(done.stdout)["cells"]
     assert (done.returncode, cell["verdict"]) == (1, "regressed"), done
@@ -71,7 +62,7 @@ def test_equal_builds_are_no_regression(lab: Lab) -> None:
 
 
 def test_a_round_is_two_processes_with_the_sides_exchanged(lab: Lab) -> None:
-    build(lab, "b", NS + 7)
+    lab.duet_build("b", NS + 7)
     assert duet(lab, "--screen-rounds", "6").returncode == 0
     ran = processes(lab)
     assert len(ran) == 12
@@ -103,7 +94,7 @@ def apart(lab: Lab) -> None:
 @pytest.mark.parametrize("programs", [9, 12, 17, 18, 23])
 def test_a_killed_run_is_resumed(lab: Lab, programs: int) -> None:
     sides = ("--a", str(lab.root / "a"), "--b", str(lab.root / "b"))
-    build(lab, "b", NS + 7)
+    lab.duet_build("b", NS + 7)
     if programs == 12:
         apart(lab)
     assert lab.run_until_killed(
