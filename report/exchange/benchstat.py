@@ -80,10 +80,11 @@ def _unit(amount: Amount) -> str:
 def _lines(sample: ExportedCell) -> Iterator[str]:
     name = benchmark_name(sample.cell, **sample.labels)
     timed = [a for a in sample.amounts if not a.counted]
-    rows = zip(sample.repetitions, sample.times_ns, sample.rates, strict=True)
-    for index, (m, time_ns, rate) in enumerate(rows):
+    rows = zip(sample.operations, sample.times_ns, sample.rates, strict=True)
+    for index, (ops, time_ns, rate) in enumerate(rows):
+        by_clock = [] if sample.is_duet else [f"{time_ns!r} ns/op {rate!r} ops/s"]
         more = (f"{a.values[index]!r} {_unit(a)}" for a in timed)
-        yield " ".join((f"{name} {m.ops} {time_ns!r} ns/op {rate!r} ops/s", *more))
+        yield " ".join((f"{name} {ops}", *by_clock, *more))
     name = benchmark_name(sample.cell, **{**sample.labels, "stage": _COUNT})
     for amount in sample.counts:
         yield from (f"{name} 1 {value!r} {_unit(amount)}" for value in amount.values)

@@ -73,6 +73,9 @@ class ExportedCell:
     `latencies_ns` holds (percentile, nanoseconds), medians of the repetitions that
     read the clock for each call, without percentiles that too few calls lie above.
     `counts` are of the processes that were counted instead of timed.
+
+    In a duet, times and rates are of the processor: its processes have done the work of
+    both sides.
     """
 
     cell: CellName
@@ -105,9 +108,23 @@ class ExportedCell:
         options = self.repetitions[0].record.get("options") or {}
         return int(options.get("threads") or 1)
 
+    @property
+    def is_duet(self) -> bool:
+        """True if each process measured both sides of an A/B run."""
+        return "duet" in self.repetitions[0].record.get("ab", {})
+
+    @property
+    def operations(self) -> tuple[int | None, ...]:
+        """The operations of each repetition; in a duet, those of one side."""
+        if not self.is_duet:
+            return tuple(m.ops for m in self.repetitions)
+        return tuple(m.record["ab"]["duet"]["ops"] for m in self.repetitions)
+
     @cached_property
     def amounts(self) -> tuple[Amount, ...]:
         """Processor time and counts that every repetition has, then `counts`."""
+        if self.is_duet:
+            return (Amount(CPU, "ns", True, self.times_ns), *self.counts)
         return (*_recorded(self.repetitions), *self.counts)
 
 

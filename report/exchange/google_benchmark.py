@@ -120,14 +120,16 @@ def _entry(sample: ExportedCell, family: int, index: int) -> dict[str, Any]:
         "repetitions": len(sample.repetitions),
         "repetition_index": index,
         "threads": sample.threads,
-        "iterations": m.ops,
+        "iterations": sample.operations[index],
         "real_time": sample.times_ns[index],
-        "cpu_time": m.cpu_ns_per_op or 0.0,
+        "cpu_time": sample.times_ns[index]
+        if sample.is_duet
+        else m.cpu_ns_per_op or 0.0,
         "time_unit": "ns",
         "items_per_second": sample.rates[index],
     }
     size, elapsed_ns = m.figure("bytes"), m.elapsed_ns
-    if size is not None and elapsed_ns:
+    if size is not None and elapsed_ns and not sample.is_duet:
         entry["bytes_per_second"] = size * 1e9 / elapsed_ns
     if sample.engine_version:
         entry["label"] = f"{sample.cell.engine} {sample.engine_version}"

@@ -65,7 +65,7 @@ def gate_from_ab(result: AbResult, chosen: Chosen | None = None) -> Gate:
     return Gate(
         run.plan.run,
         f"{run.a.label} (side a); side b is {run.b.label}",
-        f"A/B run: cells that look different after"
+        f"A/B run: {ab_words.judged_time(rule)}cells that look different after"
         f" {count(rule.screen_rounds, 'round')} are measured in"
         f" {count(rule.confirm_rounds, 'fresh round')}; regressed: at least"
         f" {100 * rule.least_shift:g} % slower with p ≤ {rule.alpha:g} / number of"

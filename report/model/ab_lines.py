@@ -82,6 +82,8 @@ def rounds_of(
             last = RoundLines(m.cell, m.repetition)
             rounds[m.cell].append(last)
         _check_slot(m, last, place)
+        if plan.rule.same_passes and last.lines:
+            _check_passes(m, last.lines[0], place)
         last.lines.append(m)
     return rounds
 
@@ -145,6 +147,13 @@ def _check_lead(m: Measurement, before: Sequence[RoundLines], place: str) -> Non
     if m.repetition % 2 == 0 and is_second and before[-1].lead == side_of(m):
         pair = f"rounds {m.repetition - 1} and {m.repetition} of {m.cell}"
         raise ResultsError(f"{place}: {pair} both begin with side {side_of(m)}")
+
+
+def _check_passes(m: Measurement, first: Measurement, place: str) -> None:
+    """Raise ResultsError if two lines of a round were measured in unlike passes."""
+    made, due = (len(of.record.get("passes") or ()) for of in (m, first))
+    if made and due and made != due:
+        raise ResultsError(f"{place}: {made} passes, but {due} in line {first.line}")
 
 
 def _check_slot(m: Measurement, before: RoundLines, place: str) -> None:

@@ -7,6 +7,7 @@ operation: 0.025 is 2.5 % slower.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import count
 
 SCREEN, CONFIRM = "screen", "confirm"  # the stages
 # The measures of time that are judged, per operation: that of the clock, and that of
@@ -45,12 +46,27 @@ class AbRule:
     suspect_cpu_p: float = 0.3
     suspect_cpu_shift: float = 0.01
     duet: bool = False  # each process measures both sides, one line for each
-    # Whether all processes of a cell make as many passes as its first one needs.
+    # Whether all processes of a cell make as many passes as its first one.
     same_passes: bool = False
 
     @property
+    def least_screen_rounds(self) -> int:
+        """The least number of rounds that can make a cell a suspect by any measure."""
+        most_p = min(self.suspicious(measure)[0] for measure in self.measures)
+        return next(n for n in count(1) if self._labellings**-n < most_p)
+
+    @property
+    def _labellings(self) -> int:
+        """The labellings of a round that are equally likely if the builds are equal.
+
+        Any two of its four lines can be b's; in a duet, one value of the round is
+        compared with one.
+        """
+        return 2 if self.duet else 6
+
+    @property
     def least_confirm_rounds(self) -> int:
-        """The least number of rounds that can confirm each of several suspects."""
+        """The least number of rounds in which each of ten tests can succeed."""
         return self._rounds_for(_MOST_TESTS)
 
     def document(self) -> dict[str, object]:
@@ -74,15 +90,10 @@ class AbRule:
     def _rounds_for(self, tests: int) -> int:
         """Return the least number of rounds in which one of the tests can succeed.
 
-        The smallest possible p is that of one labelling among all.  Any two of a
-        round's four lines can be b's; in a duet, one value of the round is compared
-        with one.
+        The smallest possible p is that of one labelling among all.
         """
-        limit, rounds = self.alpha / tests, 1
-        labellings = 2 if self.duet else 6
-        while labellings**-rounds > limit:
-            rounds += 1
-        return rounds
+        limit = self.alpha / tests
+        return next(n for n in count(1) if self._labellings**-n <= limit)
 
 
 # The rule of --duet, whose only time is that of the processor.

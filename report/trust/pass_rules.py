@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -52,7 +51,8 @@ def passes_are_enough(record: Record, context: Context) -> str:
         return ""
     if due := context.passes or record.get("ab", {}).get("passes", 0):
         return "" if len(listed) == due else f"{len(listed)} passes, expected {due}"
-    if len(listed) == _most(context):
+    most = MOST_PASSES if context.stores else MOST_PASSES_OF_NOTHING
+    if len(listed) == most:
         return ""
     worked_ns = [one["loop_ns"] + one["flush_ns"] for one in listed]
     if record["ending"] == KILLED:
@@ -62,19 +62,6 @@ def passes_are_enough(record: Record, context: Context) -> str:
     if sum(worked_ns) >= least_ns:
         return ""
     return f"{sum(worked_ns):,} ns of work, but at least {least_ns:,} were requested"
-
-
-def passes_needed(record: Record, context: Context) -> int:
-    """Return how many passes as fast as the fastest take the least time; 0 if none."""
-    worked_ns = [one["loop_ns"] + one["flush_ns"] for one in record.get("passes", ())]
-    if not worked_ns:
-        return 0
-    needed = math.ceil(_least_ns(context) / max(min(worked_ns), 1))
-    return min(max(needed, 1), _most(context))
-
-
-def _most(context: Context) -> int:
-    return MOST_PASSES if context.stores else MOST_PASSES_OF_NOTHING
 
 
 def _least_ns(context: Context) -> int:

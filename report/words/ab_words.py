@@ -298,15 +298,21 @@ def disturbed_count(result: AbResult) -> int:
     return sum(cell.disturbed for cell in result.cells)
 
 
+def judged_time(rule: AbRule) -> str:
+    """Return which time is judged, as the beginning of a rule; "" if two are."""
+    if not rule.duet:
+        return ""
+    return "processor time of builds that share a process, and rates per second of it; "
+
+
 def rule_text(rule: AbRule) -> str:
     """Return the confidence and the decision rule in one line."""
     fresh = numbers.count(rule.confirm_rounds * PAIRS_PER_ROUND, "fresh pair")
-    measured = ""
     if rule.duet:
         fresh = numbers.count(rule.confirm_rounds, "fresh round")
-        measured = "processor time of builds that share a process; "
     return (
-        measured + f"{numbers.limit(rule.confidence)} intervals; regressed: at least"
+        judged_time(rule)
+        + f"{numbers.limit(rule.confidence)} intervals; regressed: at least"
         f" {numbers.limit(rule.least_shift)} slower, confirmed in {fresh}"
         f" at p ≤ {rule.alpha:g} / number of tests; unchanged: interval within"
         f" ±{numbers.limit(rule.unchanged_within)}; a change is the median of the"

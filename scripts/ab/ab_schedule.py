@@ -12,8 +12,6 @@ from report.model.ab_lines import SLOTS, side_at
 from report.model.ab_plan import SIDES
 from report.model.plan import CellName
 from report.model.record import Record
-from report.trust.pass_rules import passes_needed
-from report.trust.rule import Context
 from scripts.planning.order import cell_of
 
 # The size of the environment shifts the stack, which affects speed (Mytkowicz et al.,
@@ -78,17 +76,15 @@ class Ledger:
         """Return the lines of a round, in slot order."""
         return self._lines.get((cell, number), [])
 
-    def passes(self, cell: CellName, context: Context) -> int:
-        """Return how many passes the next process of a cell makes; 0: its first one.
+    def passes(self, cell: CellName) -> int:
+        """Return how many passes the next process of a cell makes: as its first one.
 
-        That first one makes them until their least time is over.
+        0 if there is none yet, which makes them until their least time is over.
         """
         for (name, _), lines in self._lines.items():
             for line in lines if name == cell else ():
-                if "passes" in line["ab"]:
-                    return line["ab"]["passes"]
-                if line["status"] == "ok":
-                    return passes_needed(line, context)
+                if made := len(line.get("passes") or ()):
+                    return made
         return 0
 
     def is_over(self, cell: CellName, number: int) -> bool:

@@ -8,10 +8,9 @@ from typing import Any, Protocol
 from report.model.ab_lines import stage_of
 from report.model.ab_plan import AbPlan, AbShard
 from report.model.count_lines import COUNTS_FILE, CountFile, CountLine
-from report.model.plan import CellName, Plan
+from report.model.plan import CellName
 from report.model.record import AbPlace, Record
 from report.terms import numbers
-from report.trust.cell_context import context_of_cell
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import suspects
 from report.words.verdict_words import counted
@@ -166,7 +165,8 @@ class AbSchedule(Schedule):
         padding = padding_bytes(self.plan.seed, slot)
         contexts = {side: _padded(of, padding) for side, of in self.contexts.items()}
         context, place = contexts[slot.side], self._place(slot, padding)
-        if passes := self._passes(context.plan, slot.cell):
+        passes = self._ledger.passes(slot.cell)
+        if passes and self.plan.rule.same_passes:
             context, place = (
                 replace(context, passes=passes),
                 {**place, "passes": passes},
@@ -178,11 +178,6 @@ class AbSchedule(Schedule):
             later = [self._place(s, padding) for s in self._ledger.later(slot)]
             return self.duet(contexts, [place, *later], scheduled)
         return task_of(context, [scheduled], place)
-
-    def _passes(self, plan: Plan, cell: CellName) -> int:
-        if not self.plan.rule.same_passes:
-            return 0
-        return self._ledger.passes(cell, context_of_cell(plan, cell, latency=False))
 
     def _place(self, slot: Slot, padding: int) -> AbPlace:
         return {

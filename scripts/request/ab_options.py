@@ -27,7 +27,7 @@ _ROUNDS = IntegerType(1, _MOST_ROUNDS)
 
 
 def _rule_of(given: Mapping[str, Any]) -> AbRule:
-    """Return the rule.  Raises click.UsageError if so few rounds cannot confirm."""
+    """Return the rule.  Raises click.UsageError if so few rounds cannot decide."""
     rule = DUET if given.get("duet") else _RULE
     screen, confirm = given["screen_rounds"], given["confirm_rounds"]
     rule = replace(
@@ -35,14 +35,19 @@ def _rule_of(given: Mapping[str, Any]) -> AbRule:
         screen_rounds=screen or rule.screen_rounds,
         confirm_rounds=confirm or rule.confirm_rounds,
     )
-    least = rule.least_confirm_rounds
-    if rule.confirm_rounds >= least:
-        return rule
-    raise click.UsageError(
-        f"--confirm-rounds: {confirm} is too small; expected {least} to"
-        f" {_MOST_ROUNDS:,} (fewer rounds cannot confirm ten suspects at"
-        f" p <= {rule.alpha:g})"
-    )
+    why = "fewer rounds cannot make a cell a suspect"
+    _check_rounds("--screen-rounds", screen, rule.least_screen_rounds, why)
+    why = f"fewer rounds cannot decide ten tests at p <= {rule.alpha:g}"
+    _check_rounds("--confirm-rounds", confirm, rule.least_confirm_rounds, why)
+    return rule
+
+
+def _check_rounds(option: str, given: int | None, least: int, why: str) -> None:
+    if given is not None and given < least:
+        raise click.UsageError(
+            f"{option}: {given} is too small; expected {least} to {_MOST_ROUNDS:,}"
+            f" ({why})"
+        )
 
 
 AB_SELECTION = options.stacked(
@@ -68,7 +73,8 @@ AB_SELECTION = options.stacked(
         type=_ROUNDS,
         help="Screen every cell in this many rounds, each ABBA or BAAB, e.g."
         f" --screen-rounds 8.  [default: {_RULE.screen_rounds}, or {DUET.screen_rounds}"
-        f" with --duet; {_ROUNDS.accepted}]",
+        f" with --duet; {_RULE.least_screen_rounds}, or {DUET.least_screen_rounds}, to"
+        f" {_MOST_ROUNDS:,}]",
     ),
     click.option(
         "--confirm-rounds",

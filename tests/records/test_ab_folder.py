@@ -13,6 +13,7 @@ from report.terms.documents import ResultsError
 from report.verdict.ab_judge import load_ab_run
 from report.verdict.ab_verdicts import judge, suspects
 from tests.builders import synthetic_run
+from tests.builders.honest_records import pass_times
 from tests.builders.synthetic_ab import (
     AB_RUN_ID,
     ab_lines,
@@ -278,6 +279,16 @@ def test_damage_is_refused_with_its_line(tmp_path: Path, what: str) -> None:
     change(lines)
     error = refusal(write_documents(tmp_path, plan, lines))
     assert error.removeprefix(f"{tmp_path}/measurements.jsonl:").startswith(message)
+
+
+def test_unlike_passes_in_a_round_are_refused(tmp_path: Path) -> None:
+    plan = ab_plan([ONE])
+    plan["rule"]["same_passes"] = True
+    lines = ab_lines(plan)[:4]
+    for line, number in zip(lines, (2, 2, 3, 2), strict=True):
+        line["passes"] = [{key: line[key] for key in pass_times()}] * number
+    error = refusal(write_documents(tmp_path, plan, lines))
+    assert "measurements.jsonl:3: 3 passes, but 2 in line 1" in error
 
 
 def test_a_round_after_a_later_one_is_refused(tmp_path: Path) -> None:
