@@ -160,6 +160,8 @@ class AbResult:
             return "nothing was measured on both sides, so there is no verdict"
         if any(_is_judged(judgement) for judgement in judgements):
             return ""
+        if self.run.unfinished:
+            return "the run is unfinished, so there is no verdict yet"
         slowdown = numbers.limit(SEEN_EFFECT)
         return (
             f"no cell was measured precisely enough to detect a slowdown of {slowdown},"

@@ -67,6 +67,8 @@ def _no_plugin(program: Program, engine: Engine, side: str, folder: Path) -> str
 def plugin_remedy(engine: Engine, folder: Path) -> str:
     """Return how to build an engine as a plug-in in a build folder."""
     build = folder.parent if folder.name == PLUGINS else folder
+    if not (build / "CMakeCache.txt").is_file():
+        return f"name a CMake build directory that has plugin_{engine.executable}"
     command = f"cmake --build {build} --target plugin_{engine.executable}"
     return f"build it as a plug-in: {command}"
 

@@ -97,6 +97,12 @@ def add(folder: Path, entry: HistoryEntry) -> tuple[Path, bool]:
             write_whole(target, content, "--history-dir")
             return target, True
     stored, differs = stored_entry(file), "with other content"
+    if file == target and stored.lines_sha256 != entry.lines_sha256:
+        raise ResultsError(
+            f"{file}: the history already has a run of this name with other results:"
+            " another run that began in the same second, or this one before it ended;"
+            " to replace the entry, remove the file"
+        )
     is_alike = file != target or stored in (entry, _without_measures(entry))
     if stored.label != entry.label:
         differs = (

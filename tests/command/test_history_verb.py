@@ -292,6 +292,13 @@ def test_a_run_is_added_once(tmp_path: Path) -> None:
     relabelled = add_run(tmp_path, synthetic_records.RUN_ID, "--label", "def456")
     assert relabelled.exit_code == 2
     assert "already has this run" in relabelled.stderr
+    lines = [dict(line) for line in synthetic_run.lines(synthetic_run.plan())]
+    lines[0]["wall_ns"] += 1
+    folder = tmp_path / "other" / synthetic_records.RUN_ID
+    synthetic_run.write_run(folder, measurements=lines)
+    other = add_run(tmp_path, str(folder), "--label", "abc123")
+    assert other.exit_code == 2
+    assert "a run of this name with other results" in other.stderr
     assert (tmp_path / "h" / f"{entry.run}.json").read_bytes() == before
     assert len(list((tmp_path / "h").iterdir())) == 1
 

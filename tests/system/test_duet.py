@@ -131,8 +131,40 @@ def test_an_executable_is_refused_with_the_target_that_makes_a_plug_in(
     lab: Lab,
 ) -> None:
     lab.install("one", "honest", "b")
-    done = duet(lab, "--dry-run")
-    assert (done.returncode, "--target plugin_one" in done.stderr) == (2, True), done
+    for is_cmake in (False, True):
+        if is_cmake:
+            (lab.root / "b/CMakeCache.txt").touch()
+        done = duet(lab, "--dry-run")
+        assert done.returncode == 2 and "plugin_one" in done.stderr, done
+        assert ("--target plugin_one" in done.stderr) == is_cmake, done
+
+
+@pytest.mark.parametrize(
+    ("words", "least"),
+    [(("--screen-rounds", "2"), 3), (("--confirm-rounds", "10"), 11)],
+)
+def test_rounds_that_cannot_decide_are_refused(
+    lab: Lab, words: tuple[str, str], least: int
+) -> None:
+    done = duet(lab, "--dry-run", *words)
+    assert done.returncode == 2
+    assert f"{words[0]}: {words[1]} is too small; expected {least} to" in done.stderr
+
+
+def test_exports_have_the_processor_time_of_each_side(lab: Lab) -> None:
+    """The time, bytes and memory of a process are those of both sides."""
+    lab.duet_build("b", NS * 102 // 100)
+    assert duet(lab, "--screen-rounds", "3").returncode == 1
+    text = call(["report", str(lab.run_folder), "--format", "benchstat"]).stdout
+    lines = [line.split() for line in text.splitlines() if "/side=" in line]
+    assert {tuple(line[3::2]) for line in lines} == {("cpu-ns/op",)}
+    of = {s: [float(x[2]) for x in lines if x[0].endswith(s)] for s in ("a", "b")}
+    ratio = math.prod(of["b"]) / math.prod(of["a"])
+    assert ratio ** (1 / len(of["a"])) == pytest.approx(1.02, abs=1e-6)
+    document = call(["report", str(lab.run_folder), "--format", "google"]).stdout
+    entries = json.loads(document)["benchmarks"]
+    assert all(e["cpu_time"] == e["real_time"] for e in entries)
+    assert not any("bytes" in key for e in entries for key in e)
 
 
 def test_the_plug_ins_of_a_build_are_found(lab: Lab) -> None:
