@@ -117,7 +117,7 @@ Measurement RunPasses(Runner& runner, const Benchmark& benchmark,
     return report ? runner.RunAndCrash(benchmark, report, 0)
                   : runner.Run(benchmark, next);
   }
-  const uint64_t most = config.passes             ? config.passes
+  const uint64_t most = config.passes            ? config.passes
                         : runner.driver().stores ? kMostPasses
                                                  : kMostPassesOfNothing;
   const uint64_t least_ns =

@@ -16,8 +16,10 @@ inline constexpr uint64_t kMostPassesOfNothing = 10;  // if nothing is stored
 
 // Runs `benchmark` in passes until their loops and flushes have taken
 // config.min_time_ns together; at least one.  (Google Benchmark repeats its
-// iterations in the same way, up to its --benchmark_min_time.)  If config.passes
-// is not 0, there are so many instead: processes that are compared do the same.
+// iterations in the same way, up to its --benchmark_min_time.)
+//
+// If config.passes is not 0, there are so many instead, so that processes that
+// are compared do the same.
 //
 // Every pass is what the only one would be: a fill starts with a new database,
 // a read with one that has just been opened, and all have the same keys and

@@ -289,16 +289,12 @@ def test_a_run_is_added_once(tmp_path: Path) -> None:
     before = (tmp_path / "h" / f"{entry.run}.json").read_bytes()
     again = add_run(tmp_path, synthetic_records.RUN_ID, "--label", "abc123")
     assert (again.exit_code, "(already there)" in again.stdout) == (0, True)
-    relabelled = add_run(tmp_path, synthetic_records.RUN_ID, "--label", "def456")
-    assert relabelled.exit_code == 2
-    assert "already has this run" in relabelled.stderr
-    lines = [dict(line) for line in synthetic_run.lines(synthetic_run.plan())]
-    lines[0]["wall_ns"] += 1
-    folder = tmp_path / "other" / synthetic_records.RUN_ID
-    synthetic_run.write_run(folder, measurements=lines)
-    other = add_run(tmp_path, str(folder), "--label", "abc123")
-    assert other.exit_code == 2
-    assert "a run of this name with other results" in other.stderr
+    renamed = add_run(tmp_path, synthetic_records.RUN_ID, "--label", "def456")
+    assert (renamed.exit_code, "already has this run" in renamed.stderr) == (2, True)
+    other = tmp_path / "other" / entry.run
+    synthetic_run.write_run(other, synthetic_run.plan(repetitions=2))
+    added = add_run(tmp_path, str(other), "--label", "abc123")
+    assert (added.exit_code, "with other results" in added.stderr) == (2, True)
     assert (tmp_path / "h" / f"{entry.run}.json").read_bytes() == before
     assert len(list((tmp_path / "h").iterdir())) == 1
 
