@@ -199,22 +199,14 @@ def test_a_rule_with_other_limits_is_refused(lab: Lab) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("sides", "screen_rounds", "verdict"),
-    [
-        # One round has no verdict, but the same file has been loaded twice.
-        (("--aa",), 1, "inconclusive"),
-        (("--b", str(BUILD / "duet/gets")), 3, "regressed"),
-    ],
-)
-def test_real_plug_ins(
-    tmp_path: Path, sides: tuple[str, ...], screen_rounds: int, verdict: str
-) -> None:
+@pytest.mark.parametrize("is_slower", [False, True])
+def test_real_plug_ins(tmp_path: Path, is_slower: bool) -> None:
     """The reference doing a tenth more work in gets is found, by processor time."""
+    sides = ("--b", str(BUILD / "duet/gets")) if is_slower else ("--aa",)
     done = call(
         [
             *("ab", "quick", "--duet", "--a", str(BUILD / "duet/none"), *sides),
-            *("--screen-rounds", str(screen_rounds), "--confirm-rounds", "11"),
+            *("--screen-rounds", "3", "--confirm-rounds", "11"),
             *("-e", "memory", "-k", "memory/baseline/readrandom", "--num", "2000"),
             *("--set", "reads=40000", "--no-counts", "--no-report", "--json"),
             *("--data-dir", str(tmp_path / "data")),
@@ -222,4 +214,5 @@ def test_real_plug_ins(
         ]
     )
     (cell,) = json.loads(done.stdout)["cells"]
-    assert (cell["verdict"], cell["pairs"] > 0) == (verdict, True), done
+    assert cell["pairs"] > 0
+    assert (cell["verdict"] == "regressed") == is_slower, done
