@@ -95,14 +95,24 @@ def next_step(result: AbResult) -> str:
     if not needed:
         return ""
     rounds = math.ceil(max(needed) / PAIRS_PER_ROUND)
-    if rounds > _MOST_ROUNDS:
-        return (
-            "scripts/kvmatrix doctor: this machine is too noisy to detect 5 % in every"
-            " cell"
-        )
     if rounds <= run.plan.rule.screen_rounds:
         return ""
-    return f"--screen-rounds {rounds} would detect 5 % in every cell"
+    step = f"--screen-rounds {rounds} would detect 5 % in every cell"
+    if rounds > _MOST_ROUNDS:
+        step = "scripts/kvmatrix doctor: this machine is too noisy to detect 5 % in"
+        step += " every cell"
+    return step + _duet_instead(result)
+
+
+def _duet_instead(result: AbResult) -> str:
+    """Return that a duet has less noise, if a cell that it could judge has much."""
+    plan = result.run.plan
+    cells = result.of(Verdict.INCONCLUSIVE)
+    benchmarks = [plan.a.benchmark(cell.name) for cell in cells]
+    reads = any(b and b.kind == "read" and not b.one_call for b in benchmarks)
+    return (
+        "; --duet judges gets with less noise" if reads and not plan.rule.duet else ""
+    )
 
 
 def ab_document(result: AbResult) -> dict[str, Any]:

@@ -205,6 +205,15 @@ def test_the_suggested_rounds_are_those_of_the_noisiest_cell() -> None:
     assert f"--screen-rounds {rounds} " in ab_text.next_step(outcome)
 
 
+@pytest.mark.parametrize("benchmark", ["fillseq", "readrandom"])
+def test_a_duet_is_advised_for_noisy_gets(benchmark: str) -> None:
+    noisy = {f"alpha/baseline/{benchmark}": 0.04}
+    outcome = result(ab_showcase.run(sigmas=noisy, sigma=0.001, seed=3))
+    assert [c.name.benchmark for c in outcome.of(Verdict.INCONCLUSIVE)] == [benchmark]
+    advises = "--duet" in ab_text.next_step(outcome)
+    assert advises == (benchmark == "readrandom")
+
+
 def test_an_unchanged_result_has_no_next_step() -> None:
     outcome = result(ab_showcase.run(sigma=0.001))
     assert len(outcome.of(Verdict.UNCHANGED)) == len(outcome.cells)
