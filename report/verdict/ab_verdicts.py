@@ -380,7 +380,8 @@ def _result(
 
 def _disturbed(rounds: Sequence[Round]) -> tuple[int, int]:
     """Return how many processes were disturbed, and how many there are."""
-    processes = [m for r in rounds for m in (*r.a, *r.b)]
+    # A process of a duet has a line of each side.
+    processes = [m for r in rounds for m in (r.a if r.is_duet else (*r.a, *r.b))]
     return sum(bool(m.disturbed) for m in processes), len(processes)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from report.verdict.ab_judge import load_ab_run
+from report.verdict.ab_verdicts import judge
 from tests.fake_drivers.kinds import shim
 from tests.places import BUILD
 from tests.support.command_line import CommandResult, call
@@ -66,6 +68,8 @@ def test_a_round_is_two_processes_with_the_sides_exchanged(lab: Lab) -> None:
     assert duet(lab, "--screen-rounds", "6").returncode == 0
     ran = processes(lab)
     assert len(ran) == 12
+    (cell,) = judge(load_ab_run(lab.run_folder)).cells
+    assert cell.processes == 12
     for number, (one, two) in enumerate(zip(ran[::2], ran[1::2], strict=True)):
         assert one[:2] == two[1::-1], f"round {number}"
         assert one[2] == two[2], "of the same copies"
