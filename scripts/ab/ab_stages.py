@@ -167,10 +167,8 @@ class AbSchedule(Schedule):
         context, place = contexts[slot.side], self._place(slot, padding)
         passes = self._ledger.passes(slot.cell)
         if passes and self.plan.rule.same_passes:
-            context, place = (
-                replace(context, passes=passes),
-                {**place, "passes": passes},
-            )
+            context = replace(context, passes=passes)
+            place = {**place, "passes": passes}
         scheduled = ScheduledRepetition(
             context.plan.cells.index(slot.cell), len(self.lines), slot.round
         )
