@@ -126,7 +126,7 @@ def test_a_cell_that_is_five_percent_slower_is_found() -> None:
     changes = simulated(23, change, 2 * CHANGES)
     assert recall(changes, change).share >= 0.95
     assert false_alarms(changes, change).share <= 0.01
-    assert 880 < changes.pairs.mean() < 950
+    assert 970 < changes.pairs.mean() < 1000
 
 
 def test_processor_time_finds_what_wall_time_cannot() -> None:
