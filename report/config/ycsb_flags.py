@@ -237,7 +237,7 @@ def _known(
     properties: Properties, key: str, words: Mapping[str, str] | tuple[str, ...]
 ) -> None:
     word = _word(properties, key, "")
-    if word and word not in words:
+    if key in properties and word not in words:
         problem = unknown("distribution", word, words)
         raise ConfigError(properties[key].place, key, problem)
 

@@ -34,6 +34,7 @@ from scripts.planning.resume_check import (
     binary_changes,
     machine_differences,
 )
+from scripts.planning.settings import difference
 from scripts.store.own_files import refuse_links
 from scripts.store.run_store import RunFolder, create_folder, drop_torn_line
 from scripts.store.whole_file import write_whole
@@ -212,15 +213,11 @@ def _setting_changes(was: PlannedSetting, now: PlannedSetting | None) -> list[st
     """Return how a recorded setting differs from that of the configuration."""
     if now is None:
         return [f"settings: {was.setting} is not a setting of its engine"]
-    differing = [
-        (key, getattr(was, key), getattr(now, key))
+    return [
+        f"settings: {was.setting}: "
+        + difference(key, _text(getattr(was, key)), _text(getattr(now, key)))
         for key in ("engine", "version", "flags")
         if getattr(was, key) != getattr(now, key)
-    ]
-    words = ((key, *map(_text, values)) for key, *values in differing)
-    return [
-        f"settings: {was.setting}: {key} was {old}, is now {new}"
-        for key, old, new in words
     ]
 
 

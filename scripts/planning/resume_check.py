@@ -15,15 +15,15 @@ from report.config.toml_table import ConfigError
 from report.config.ycsb_workload import recorded_workload, with_workload
 from report.model.plan import Engine, Plan
 from report.model.plan_document import engine_documents, scenario_documents
+from report.terms.documents import shown
 from report.terms.machine_facts import ALLOTTED, NO_LIMIT, changed_facts
 from report.terms.rulebook import SCENARIO_FLAGS
 from report.terms.text_table import one_line
 from scripts.planning.engine_program import Program, portable, program_of
 from scripts.planning.new_plan import Selection
-from scripts.planning.settings import differences
+from scripts.planning.settings import difference, differences
 
 CANNOT_RESUME = "this run cannot be resumed"  # begins a message
-_VALUE_CHARS = 200
 # Of an engine and of a scenario: what affects no result, or is compared by itself.
 _OF_ENGINE = (
     *("title", "summary", "floor", "binding_of", "group", "url", "language"),
@@ -106,9 +106,9 @@ def _invalid_options(plan: Plan) -> Iterator[str]:
     for name, value in plan.suite.chosen.items():
         flag = SCENARIO_FLAGS.get(name)
         if flag is None:
-            yield f"suite.chosen: unknown flag {_short(name)}"
+            yield f"suite.chosen: unknown flag {shown(name)}"
         elif not flag.accepts(value):
-            yield f"suite.chosen.{name}: {_short(value)}; expected {flag.accepted}"
+            yield f"suite.chosen.{name}: {shown(value)}; expected {flag.accepted}"
 
 
 def still_missing(plan: Plan, engines: Sequence[Engine]) -> list[Engine]:
@@ -175,7 +175,8 @@ def machine_differences(
     What an earlier run has not recorded has not changed.
     """
     return [
-        f"machine: {_difference(name, old, new)}{_allotting(name, old.get(name))}"
+        f"machine: {difference(name, old.get(name), new.get(name))}"
+        + _allotting(name, old.get(name))
         for name in changed_facts(old, new)
     ]
 
@@ -242,14 +243,5 @@ def _differing(
         if isinstance(was, Mapping) and isinstance(now, Mapping):
             texts += _differing(f"{place}{key}.", was, now)
         elif was != now:
-            texts.append(f"{place}{_difference(key, old, new)}")
+            texts.append(f"{place}{difference(key, was, now)}")
     return texts
-
-
-def _difference(key: str, old: Mapping[str, object], new: Mapping[str, object]) -> str:
-    return f"{key} was {_short(old.get(key))}, is now {_short(new.get(key))}"
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= _VALUE_CHARS else f"{text[:_VALUE_CHARS]}..."

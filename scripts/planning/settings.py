@@ -23,6 +23,7 @@ _ACCEPTED = {
 }
 _SIGNED = ("int32", "int64", "int")
 _INTEGERS = (*_SIGNED, "uint32", "uint64", "uint")
+_VALUE_CHARS = 200
 _INSTEAD = ("duration", "warmup", "stream")  # of passes
 
 
@@ -209,8 +210,16 @@ def differences(
             now = new.get(scenario, {}).get(engine, {})
             for key in sorted({*was, *now}):
                 if was.get(key) != now.get(key):
-                    texts.append(
-                        f"{engine}/{scenario}: {key} was {was.get(key, 'not set')},"
-                        f" is now {now.get(key, 'not set')}"
-                    )
+                    words = difference(key, was.get(key), now.get(key))
+                    texts.append(f"{engine}/{scenario}: {words}")
     return texts
+
+
+def difference(key: str, was: object, now: object) -> str:
+    """Return in words how a value changed, at most 200 characters of each."""
+    return f"{key} was {_short(was)}, is now {_short(now)}"
+
+
+def _short(value: object) -> str:
+    text = "not set" if value is None else str(value)
+    return text if len(text) <= _VALUE_CHARS else f"{text[:_VALUE_CHARS]}..."

@@ -40,6 +40,8 @@ TEXTS = (
 
 
 def _flag_rules(rule: FlagRule) -> Rules:
+    if rule.measure == "seconds":  # 10 or "10s"
+        return {"type": ["string", "number"]}
     if rule.measure or rule.type == "string":
         text: Rules = {"type": "string"}
         return {**text, "enum": list(rule.choices)} if rule.choices else text
