@@ -26,7 +26,7 @@ RATE, CPU_NS_PER_OP = "ops_per_sec", "cpu_ns_per_op"  # measures; others are cou
 class MedianInterval:
     """A median with its uncertainty, low <= median <= high.
 
-    A rate or a ratio is from 1e-9 to 1e15, a measure 0 or from 1e-9 to 1e18.
+    A rate or a ratio is from 1e-9 to 1e15, a measure 0 or from 1e-9 to 2e19.
     """
 
     median: float

@@ -225,6 +225,8 @@ def _contradicts(rule: dict[str, Any], value: Any) -> bool:
 
 
 def _is_a(value: Any, name: str) -> bool:
+    if name == "integer" and isinstance(value, float):
+        return value.is_integer()  # as in JSON Schema, and of 1e6 in TOML
     is_kind = isinstance(value, _TYPES[name])
     return is_kind and (name == "boolean" or not isinstance(value, bool))
 
