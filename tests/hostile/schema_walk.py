@@ -225,8 +225,8 @@ def _contradicts(rule: dict[str, Any], value: Any) -> bool:
 
 
 def _is_a(value: Any, name: str) -> bool:
-    if name == "integer" and isinstance(value, float):
-        return value.is_integer()  # as in JSON Schema, and of 1e6 in TOML
+    if name == "whole":  # an integer of TOML files, such as 1e6
+        return _is_a(value, "number") and float(value).is_integer()
     is_kind = isinstance(value, _TYPES[name])
     return is_kind and (name == "boolean" or not isinstance(value, bool))
 

@@ -17,6 +17,7 @@ _PLAIN = (
 )
 _SAMPLES = {
     "integer": "7",
+    "whole": "7",
     "number": "0.25",
     "string": '"sample"',
     "boolean": "true",

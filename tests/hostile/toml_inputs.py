@@ -47,7 +47,7 @@ def _flag_rules(rule: FlagRule) -> Rules:
         return {**text, "enum": list(rule.choices)} if rule.choices else text
     if rule.type == "bool":
         return {"type": "boolean"}
-    number = {"type": "number" if rule.type == "double" else "integer"}
+    number = {"type": "number" if rule.type == "double" else "whole"}
     if rule.also is not None:
         return number
     return {**number, "minimum": rule.least, "maximum": rule.most}
@@ -75,11 +75,11 @@ SUITE_RULES: Rules = {
     "type": "object",
     "properties": {
         **{"title": _TITLE, "summary": _TEXT, "scenarios": _TEXTS, "engines": _TEXTS},
-        "repetitions": {"type": "integer", "minimum": 1, "maximum": MOST_REPETITIONS},
-        "repeat_disturbed": {"type": "integer", "minimum": 0, "maximum": 2},
+        "repetitions": {"type": "whole", "minimum": 1, "maximum": MOST_REPETITIONS},
+        "repeat_disturbed": {"type": "whole", "minimum": 0, "maximum": 2},
         **{
             "timeout": _TEXT,
-            "latency_repetitions": {"type": "integer"},
+            "latency_repetitions": {"type": "whole"},
             "control": _TEXT,
         },
         **{"published": {"anyOf": [_TEXT, _TEXTS]}, "override": _FLAG_TABLE},
@@ -87,14 +87,14 @@ SUITE_RULES: Rules = {
     "required": ["title", "summary", "scenarios"],
     "additionalProperties": False,
 }
-_STATES = {"type": "integer", "minimum": 1, "maximum": MOST_STATES}
+_STATES = {"type": "whole", "minimum": 1, "maximum": MOST_STATES}
 DURABILITY_RULES: Rules = {
     "type": "object",
     "properties": {
         **{"title": _TITLE, "summary": _TEXT, "settings": _TEXTS},
         "methods": {"type": "array", "minItems": 1, "items": {"enum": [*METHODS]}},
         "file_systems": {"type": "array", "minItems": 1, "items": _TEXT},
-        "recordings": {"type": "integer", "minimum": 1, "maximum": 100},
+        "recordings": {"type": "whole", "minimum": 1, "maximum": 100},
         **{"states": _STATES, "shutdowns": _STATES, "kills": _STATES},
     },
     "required": ["title", "summary", "settings"],
@@ -114,8 +114,8 @@ ENGINES_RULES: Rules = {
                     **{"library": {"type": "array"}, "toolchain": _TEXT},
                     **{"plugin": _TEXT, "floor": _TEXT, "binding_of": _TEXT},
                     **{"advised_for": _TEXT},
-                    **{"setup_s": {"type": "integer"}, "groups": _TEXTS},
-                    **{"setup_mb": {"type": "integer"}, "advice": {"type": "object"}},
+                    **{"setup_s": {"type": "whole"}, "groups": _TEXTS},
+                    **{"setup_mb": {"type": "whole"}, "advice": {"type": "object"}},
                     "known_failures": {"type": "object"},
                 },
                 "required": ["name", "title", "summary"],

@@ -6,6 +6,7 @@ report/schema/flags.schema.json and the table of flags in configs/README.md.
 
 import json
 import subprocess
+from operator import itemgetter
 
 from report.terms.rulebook import PATH, FlagRule
 from report.terms.schemas import SCHEMA_DIR
@@ -24,6 +25,7 @@ _OTHER_WORDS = (
     *("crash_test", "trace", "phases", "crash_after", "cut_ns", "cut_end_ns"),
     *("help", "helpfull", "version", "describe", "check", "driver", "duet"),
 )
+_TYPES = {"bool": "boolean", "double": "number", "string": "string"}
 _IN_PLANS = {"settle"}  # although no scenario sets it
 
 
@@ -54,7 +56,7 @@ def with_flags(readme: str, rulebook: str) -> str:
 
 
 def flags_schema(rulebook: str) -> str:
-    """Return the schema with the names that a rulebook leaves to no engine."""
+    """Return the schema of flags: names that no engine can define, types of values."""
     flags = json.loads(rulebook)["common_flags"]
     reserved = {flag["name"] for flag in flags if not flag["in_scenarios"]}
     reserved = {*reserved, *_OTHER_WORDS} - _IN_PLANS
@@ -65,10 +67,20 @@ def flags_schema(rulebook: str) -> str:
     document = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "$id": "urn:kvmatrix:schema:flags:1",
-        "title": "Names of flags that no engine can define; made from the rulebook",
+        "title": "The flags of all executables; made from the rulebook",
         "$defs": {
-            name: {"description": what, "enum": sorted(words)}
-            for name, (what, words) in names.items()
+            **{
+                name: {"description": what, "enum": sorted(words)}
+                for name, (what, words) in names.items()
+            },
+            "values": {
+                "description": "the types of the values that a run has recorded",
+                "properties": {
+                    flag["name"]: {"type": _TYPES.get(flag["type"], "integer")}
+                    for flag in sorted(flags, key=itemgetter("name"))
+                    if flag["in_scenarios"]
+                },
+            },
         },
     }
     return json.dumps(document, indent=2) + "\n"
