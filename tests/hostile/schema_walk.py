@@ -226,7 +226,7 @@ def _contradicts(rule: dict[str, Any], value: Any) -> bool:
 
 def _is_a(value: Any, name: str) -> bool:
     if name == "whole":  # an integer of TOML files, such as 1e6
-        return _is_a(value, "number") and float(value).is_integer()
+        return _is_a(value, "number") and value % 1 == 0
     is_kind = isinstance(value, _TYPES[name])
     return is_kind and (name == "boolean" or not isinstance(value, bool))
 
